@@ -1,0 +1,372 @@
+"""Commands go to the engine, events come back: frozen plain data in two closed unions, each as one line of JSON."""
+
+import dataclasses
+import json
+import types
+import typing
+from dataclasses import dataclass, field
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+
+from engine.core.errors import ErrorInfo
+from engine.core.settings import Sampling
+
+type Role = Literal["system", "user", "assistant"]
+type Weights = Literal["auto", "as-stored", "dense"]
+type FinishReason = Literal["stop", "length", "context", "cancelled"]
+
+
+@dataclass(frozen=True)
+class Message:
+    """One turn of a conversation as the model is given it."""
+
+    role: Role
+    text: str
+
+
+# -- facts that travel ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class ModelEntry:
+    """A model on this machine, as the library lists it.
+
+    `id` names it for `LoadModel`; `kind` is "mlx" (ready to load) or "gguf" (imported first); `problem` is empty or says why
+    it cannot be used. Sizes in bytes.
+    """
+
+    id: str
+    name: str
+    path: str
+    origin: Literal["flint", "huggingface", "starter", "folder"]
+    kind: Literal["mlx", "gguf"]
+    size_bytes: int
+    architecture: str = ""
+    context: int = 0
+    quantization: str = ""
+    problem: str = ""
+
+
+@dataclass(frozen=True)
+class LoadedModel:
+    """What is known of a model once it is in memory.
+
+    `context` is the trained length in tokens; `weights_bytes` what is held; `read_bytes_per_token` what one decode step reads
+    of the weights; `kv_bytes_per_token` what one token adds to the KV cache; `fingerprint` identifies the weights.
+    """
+
+    id: str
+    name: str
+    architecture: str
+    parameters: int
+    context: int
+    weights_bytes: int
+    read_bytes_per_token: int
+    kv_bytes_per_token: int
+    quantization: str
+    fingerprint: str
+    load_s: float
+
+
+@dataclass(frozen=True)
+class ReplyFacts:
+    """Everything measured about one reply; stored with it. Times in seconds, rates in tokens a second, sizes in bytes.
+
+    `cached_tokens` of the `prompt_tokens` were already in the KV cache; `chunks` are the prefill's chunk lengths; `seed`,
+    `sampling`, `fingerprint` and `template_hash` make the reply reproducible.
+    """
+
+    model: str
+    finish_reason: FinishReason
+    seed: int
+    prompt_tokens: int
+    cached_tokens: int
+    output_tokens: int
+    ttft_s: float
+    prefill_s: float
+    decode_s: float
+    prefill_tps: float
+    decode_tps: float
+    weights_bytes: int
+    kv_bytes: int
+    peak_bytes: int
+    context: int
+    fingerprint: str
+    template_hash: str
+    sampling: Sampling
+    chunks: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class MemoryReading:
+    """Memory at one moment, in bytes; 0 where a figure is not known.
+
+    `footprint` is this process as the system's memory killer counts it; `active`, `cached`, `peak` are MLX's counters;
+    `weights` and `kv` are parts of `active`; `total` is the machine's memory, `available` what the system would still give;
+    `budget` is what a model may take here.
+    """
+
+    footprint: int
+    active: int
+    cached: int
+    peak: int
+    weights: int
+    kv: int
+    total: int
+    available: int
+    budget: int
+
+
+# -- commands ------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class ListModels:
+    """Look for the models on this machine; answered by `ModelsListed`, then the request's end."""
+
+    request_id: str
+
+
+@dataclass(frozen=True)
+class ImportModel:
+    """Import a GGUF into Flint's own folder; reports `ImportProgress`, then `ModelImported`."""
+
+    request_id: str
+    source: str
+    name: str = ""
+
+
+@dataclass(frozen=True)
+class LoadModel:
+    """Load a model (importing it first where it must be) in place of the one before.
+
+    Reports `ImportProgress` and `LoadProgress`, then `ModelLoaded`.
+    """
+
+    request_id: str
+    model_id: str
+    weights: Weights = "auto"
+
+
+@dataclass(frozen=True)
+class UnloadModel:
+    """Drop the loaded model and give its memory back; reports `ModelUnloaded`."""
+
+    request_id: str
+
+
+@dataclass(frozen=True)
+class Generate:
+    """Continue a conversation: `messages` end with the user's. `context` None means as large as the model allows.
+
+    `model_id` names the model that must answer: it is loaded first when another one is.
+    """
+
+    request_id: str
+    model_id: str
+    messages: tuple[Message, ...]
+    sampling: Sampling = field(default_factory=Sampling)
+    context: int | None = None
+    weights: Weights = "auto"
+
+
+@dataclass(frozen=True)
+class Cancel:
+    """Stop the request named by `target`: within one prefill chunk or one token when it runs, at once when it waits."""
+
+    request_id: str
+    target: str
+
+
+@dataclass(frozen=True)
+class SetUnloadAfter:
+    """Unload an idle model after this many seconds; 0 never."""
+
+    request_id: str
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Shutdown:
+    """Cancel what runs, end every request, free the model and end the engine thread."""
+
+    request_id: str
+
+
+# -- events --------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class ModelsListed:
+    """The models on this machine, the ready ones first."""
+
+    request_id: str
+    models: tuple[ModelEntry, ...]
+
+
+@dataclass(frozen=True)
+class ImportProgress:
+    """Bytes converted so far, of all."""
+
+    request_id: str
+    done_bytes: int
+    total_bytes: int
+
+
+@dataclass(frozen=True)
+class ModelImported:
+    """The GGUF is now a model in Flint's own folder."""
+
+    request_id: str
+    model: ModelEntry
+
+
+@dataclass(frozen=True)
+class LoadProgress:
+    """How far a load is: `fraction` from 0 to 1, `stage` in words."""
+
+    request_id: str
+    model_id: str
+    fraction: float
+    stage: str
+
+
+@dataclass(frozen=True)
+class ModelLoaded:
+    """The model can answer now."""
+
+    request_id: str
+    model: LoadedModel
+
+
+@dataclass(frozen=True)
+class ModelUnloaded:
+    """No model is held any more; `idle` says that it was Flint's own decision."""
+
+    request_id: str
+    idle: bool = False
+
+
+@dataclass(frozen=True)
+class PrefillProgress:
+    """Prompt tokens read: `done` of `total` new ones, beside `cached` that were known. `rate` in tokens a second so far."""
+
+    request_id: str
+    done: int
+    total: int
+    cached: int
+    rate: float
+
+
+@dataclass(frozen=True)
+class TextDelta:
+    """More of the reply: answer `text`, or `reasoning` where the model thinks aloud.
+
+    `output_tokens` so far; `rate` decode tokens a second; `context_used` tokens in the KV cache.
+    """
+
+    request_id: str
+    text: str
+    reasoning: str
+    output_tokens: int
+    rate: float
+    context_used: int
+    ttft_s: float
+
+
+@dataclass(frozen=True)
+class MemoryMeasured:
+    """A memory reading, sent while something runs and when something changed."""
+
+    request_id: str
+    reading: MemoryReading
+
+
+@dataclass(frozen=True)
+class Finished:
+    """The request is done; a reply's facts come with it."""
+
+    request_id: str
+    reply: ReplyFacts | None = None
+
+
+@dataclass(frozen=True)
+class Cancelled:
+    """The request was stopped because somebody asked; what was measured of a reply until then comes with it."""
+
+    request_id: str
+    reply: ReplyFacts | None = None
+
+
+@dataclass(frozen=True)
+class Failed:
+    """The request could not be done."""
+
+    request_id: str
+    error: ErrorInfo
+
+
+type Command = ListModels | ImportModel | LoadModel | UnloadModel | Generate | Cancel | SetUnloadAfter | Shutdown
+type Event = (
+    ModelsListed
+    | ImportProgress
+    | ModelImported
+    | LoadProgress
+    | ModelLoaded
+    | ModelUnloaded
+    | PrefillProgress
+    | TextDelta
+    | MemoryMeasured
+    | Finished
+    | Cancelled
+    | Failed
+)
+type Terminal = Finished | Cancelled | Failed
+
+COMMANDS: tuple[type[Any], ...] = get_args(Command.__value__)
+EVENTS: tuple[type[Any], ...] = get_args(Event.__value__)
+TERMINALS: tuple[type[Any], ...] = get_args(Terminal.__value__)
+_BY_TAG = {kind.__name__: kind for kind in (*COMMANDS, *EVENTS)}
+
+
+def to_json(message: Command | Event) -> str:
+    """Return a message as one line of JSON; its `type` is the class's name."""
+    return json.dumps({"type": type(message).__name__, **dataclasses.asdict(message)}, ensure_ascii=False)
+
+
+def from_json(line: str) -> Command | Event:
+    """Return the message that `to_json` wrote; raise `ValueError` for anything else."""
+    try:
+        raw = json.loads(line)
+        kind = _BY_TAG[raw.pop("type")]
+        return typing.cast("Command | Event", restore(kind, raw))
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ValueError(f"not a message: {line[:200]!r}") from error
+
+
+def restore(kind: Any, raw: Any) -> Any:
+    """Rebuild a value of type `kind` (dataclasses, tuples, unions with None, plain types) from what `json.loads` gave.
+
+    Raises `TypeError` or `KeyError` when `raw` does not have that shape.
+    """
+    if isinstance(kind, typing.TypeAliasType):
+        return restore(kind.__value__, raw)
+    if dataclasses.is_dataclass(kind):
+        hints = get_type_hints(kind)
+        known = {entry.name for entry in dataclasses.fields(kind)}
+        values = {name: restore(hints[name], value) for name, value in raw.items() if name in known}
+        return typing.cast("type[Any]", kind)(**values)
+    origin = get_origin(kind)
+    if origin is tuple:
+        return tuple(restore(get_args(kind)[0], item) for item in raw)
+    if origin in (Union, types.UnionType):
+        inner = [part for part in get_args(kind) if part is not type(None)]
+        return None if raw is None else restore(inner[0], raw)
+    if origin is Literal:
+        if raw not in get_args(kind):
+            raise TypeError(f"{raw!r} is not one of {get_args(kind)}")
+        return raw
+    if kind is float and isinstance(raw, int):
+        return float(raw)
+    if not isinstance(raw, kind):
+        raise TypeError(f"{raw!r} is not {kind}")
+    return raw

@@ -1,0 +1,104 @@
+"""The settings people changed, kept in one small JSON file."""
+
+import json
+import os
+import tempfile
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+from engine.core.disk import disk_errors
+from engine.core.errors import SettingsError
+from engine.core.settings import BY_NAME, Value
+
+VERSION = 1
+
+
+class Preferences:
+    """The app-wide values of the declared settings: only what differs from the default is stored.
+
+    A file that does not parse is moved aside, never overwritten; `notice` then says so, and defaults apply.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._changed: dict[str, Value] = {}
+        self._unknown: dict[str, object] = {}
+        self.notice = ""
+        self._load()
+
+    def get(self, name: str) -> Value:
+        """Return the value in force for a declared setting; raise `KeyError` for an unknown name."""
+        return self._changed.get(name, BY_NAME[name].default)
+
+    def changed(self) -> Mapping[str, Value]:
+        """Return the values that differ from the defaults."""
+        return dict(self._changed)
+
+    def values(self) -> dict[str, Value]:
+        """Return every declared setting with the value in force."""
+        return {name: self.get(name) for name in BY_NAME}
+
+    def set(self, name: str, value: Value) -> None:
+        """Set and store one value.
+
+        Raises `SettingsError` for a bad value, `DiskFull` or `ReadOnly` when it cannot be stored (it still applies until the
+        program ends).
+        """
+        setting = BY_NAME[name]
+        checked = setting.check(value)
+        if checked == setting.default:
+            self._changed.pop(name, None)
+        else:
+            self._changed[name] = checked
+        self._save()
+
+    def _load(self) -> None:
+        try:
+            stored = json.loads(self._path.read_text("utf-8"))
+            values = stored["values"]
+            if not isinstance(values, dict):
+                raise TypeError("values is not an object")
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            self.notice = f"The settings could not be read ({error.strerror}). Flint goes on with the defaults."
+            return
+        except (ValueError, KeyError, TypeError, RecursionError):
+            self._set_aside()
+            return
+        bad = []
+        for name, value in values.items():
+            if name not in BY_NAME:
+                self._unknown[name] = value  # A newer Flint's: kept for it.
+                continue
+            try:
+                self._changed[name] = BY_NAME[name].check(value)
+            except SettingsError:
+                bad.append(BY_NAME[name].label)
+        if bad:
+            self.notice = f"These settings had values that can't be used and are back at their defaults: {', '.join(bad)}."
+
+    def _set_aside(self) -> None:
+        aside = self._path.with_name(f"{self._path.name}.damaged-{time.strftime('%Y%m%d-%H%M%S')}")
+        try:
+            self._path.rename(aside)
+            kept = f"The damaged file was kept as {aside.name}."
+        except OSError:
+            kept = "The damaged file was left where it is."
+        self.notice = f"The settings file could not be read, so Flint started with the defaults. {kept}"
+
+    def _save(self) -> None:
+        document = {"version": VERSION, "values": {**self._unknown, **self._changed}}
+        with disk_errors(self._path):
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            handle, name = tempfile.mkstemp(dir=self._path.parent, prefix=".settings-")
+            try:
+                with os.fdopen(handle, "w", encoding="utf-8") as file:
+                    json.dump(document, file, indent=2, ensure_ascii=False)
+                    file.flush()
+                    os.fsync(file.fileno())
+                Path(name).replace(self._path)
+            except BaseException:
+                Path(name).unlink(missing_ok=True)
+                raise

@@ -1,0 +1,320 @@
+"""Every setting, declared once. The panel, the command line, the settings file and the engine all derive from here."""
+
+import dataclasses
+import enum
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any, Literal, cast, get_args, get_origin, get_type_hints
+
+from engine.core.errors import SettingsError
+
+type Value = bool | int | float | str | None
+
+
+class Applies(enum.Enum):
+    """When a changed setting takes effect; the value is what people read."""
+
+    NOW = "at once"
+    NEXT_REPLY = "with the next reply"
+    NEXT_LOAD = "when a model is loaded next"
+
+
+class Scope(enum.Enum):
+    """Where a setting may be set: for the whole app, or for one chat over the app's value."""
+
+    APP = "app"
+    CHAT = "chat"
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One declared setting.
+
+    `kind` is the plain type; `optional` allows None, which `none_label` names; `choices` pairs stored values with labels;
+    `minimum` and `maximum` are inclusive, in `unit`; `logarithmic` asks for a slider that spends its length on ratios.
+    """
+
+    name: str
+    kind: type[Any]
+    default: Value
+    label: str
+    help: str
+    group: str
+    scope: Scope
+    applies: Applies
+    optional: bool = False
+    none_label: str = ""
+    minimum: float | None = None
+    maximum: float | None = None
+    step: float | None = None
+    unit: str = ""
+    logarithmic: bool = False
+    multiline: bool = False
+    choices: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def flag(self) -> str:
+        """The command line's name for it, as `--top-k`."""
+        return "--" + self.name.replace("_", "-")
+
+    @property
+    def bounds_text(self) -> str:
+        """The bounds as people read them, or an empty string."""
+        if self.choices:
+            return ", ".join(value for value, _ in self.choices)
+        if self.minimum is None or self.maximum is None:
+            return ""
+        return f"{self.minimum:g} to {self.maximum:g}"
+
+    def check(self, value: Value) -> Value:
+        """Return `value` in the setting's own type; raise `SettingsError` when it is of another kind or out of bounds."""
+        if value is None:
+            if self.optional:
+                return None
+            raise SettingsError(f"{self.label} needs a value.")
+        converted = self._convert(value)
+        if self.choices and converted not in {choice for choice, _ in self.choices}:
+            raise SettingsError(f"{self.label} can be {self.bounds_text}, not “{value}”.")
+        if isinstance(converted, int | float) and not isinstance(converted, bool):
+            low = -math.inf if self.minimum is None else self.minimum
+            high = math.inf if self.maximum is None else self.maximum
+            if not low <= converted <= high:
+                raise SettingsError(f"{self.label} goes from {self.bounds_text}, not {converted:g}.")
+        return converted
+
+    def _convert(self, value: Value) -> Value:
+        wrong = SettingsError(f"{self.label} can't be “{value}”.")
+        if self.kind is bool:
+            if isinstance(value, bool):
+                return value
+            raise wrong
+        if self.kind is str:
+            if isinstance(value, str):
+                return value
+            raise wrong
+        if isinstance(value, bool) or value is None:
+            raise wrong
+        try:
+            number = float(value)
+        except (TypeError, ValueError):
+            raise wrong from None
+        if not math.isfinite(number):
+            raise wrong
+        if self.kind is int:
+            # A seed has 64 bits, more than a float keeps: an int stays as it is.
+            if isinstance(value, int):
+                return value
+            if not number.is_integer():
+                raise wrong
+            return int(value) if isinstance(value, str) and value.strip().lstrip("+-").isdigit() else int(number)
+        return number
+
+
+def _setting(default: Any, **facts: Any) -> Any:
+    return field(default=default, metadata=facts)
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """How the next token is drawn. Applied in this order: repetition penalty, temperature, top-k, top-p, min-p."""
+
+    temperature: float = _setting(
+        0.7,
+        minimum=0.0,
+        maximum=2.0,
+        step=0.05,
+        label="Temperature",
+        help="How adventurous the choice is. 0 always takes the likeliest token; 1 follows the model's own odds.",
+    )
+    top_k: int = _setting(
+        40,
+        minimum=0,
+        maximum=500,
+        step=1,
+        label="Top-k",
+        help="Considers only this many of the likeliest tokens. 0 considers all.",
+    )
+    top_p: float = _setting(
+        0.95,
+        minimum=0.0,
+        maximum=1.0,
+        step=0.01,
+        label="Top-p",
+        help="Keeps the likeliest tokens until they add up to this value and drops the rest. 1 keeps all.",
+    )
+    min_p: float = _setting(
+        0.05,
+        minimum=0.0,
+        maximum=1.0,
+        step=0.01,
+        label="Min-p",
+        help="Drops tokens less likely than this share of the likeliest one. 0 keeps all.",
+    )
+    repetition_penalty: float = _setting(
+        1.0,
+        minimum=1.0,
+        maximum=2.0,
+        step=0.01,
+        label="Repetition penalty",
+        help="Makes tokens that already appeared less likely. 1 is off; 1.1 is gentle.",
+    )
+    repetition_window: int = _setting(
+        64,
+        minimum=0,
+        maximum=4096,
+        step=16,
+        unit="tokens",
+        label="Repetition window",
+        help="How many of the newest tokens the repetition penalty looks back on. 0 turns it off.",
+    )
+    seed: int | None = _setting(
+        None,
+        minimum=0,
+        maximum=2**64 - 1,
+        step=1,
+        label="Seed",
+        none_label="new for each reply",
+        help="The same seed, settings and conversation give the same reply again. Empty draws a new one each time.",
+    )
+    max_tokens: int = _setting(
+        2048,
+        minimum=1,
+        maximum=131072,
+        step=1,
+        unit="tokens",
+        logarithmic=True,
+        label="Max tokens",
+        help="The longest a reply may get. It also ends where the model ends its turn or the context is full.",
+    )
+    stop: str = _setting(
+        "",
+        label="Stop text",
+        multiline=True,
+        help="The reply ends before any of these texts, one a line. They are never shown.",
+    )
+
+
+@dataclass(frozen=True)
+class Conversation:
+    """What a conversation is held with."""
+
+    system_prompt: str = _setting(
+        "",
+        multiline=True,
+        label="System prompt",
+        help="Instructions the model reads before the conversation. Empty leaves the model's own default.",
+    )
+    context: int | None = _setting(
+        None,
+        minimum=256,
+        maximum=1_048_576,
+        step=256,
+        unit="tokens",
+        logarithmic=True,
+        label="Context length",
+        none_label="as large as the model allows, at most 32,768",
+        help="How many tokens of the conversation the model sees at once. More needs more memory.",
+    )
+
+
+@dataclass(frozen=True)
+class Engine:
+    """How a model is held in memory."""
+
+    weights: Literal["auto", "as-stored", "dense"] = _setting(
+        "auto",
+        label="Weights",
+        labels={"auto": "Automatic", "as-stored": "As stored", "dense": "Dense"},
+        help="Automatic keeps weights quantized on a GPU; on a CPU it unpacks them when they fit in a quarter of the memory, "
+        "which is faster there.",
+        applies=Applies.NEXT_LOAD,
+    )
+    unload_after: int = _setting(
+        15,
+        minimum=0,
+        maximum=1440,
+        step=5,
+        unit="minutes",
+        label="Unload an idle model after",
+        help="Gives the memory back when nothing was asked for this long. 0 keeps the model loaded.",
+        applies=Applies.NOW,
+    )
+
+
+@dataclass(frozen=True)
+class Appearance:
+    """How Flint looks."""
+
+    theme: Literal["system", "light", "dark"] = _setting(
+        "system",
+        label="Appearance",
+        labels={"system": "System", "light": "Light", "dark": "Dark"},
+        help="Light, dark, or as the system says.",
+    )
+
+
+@dataclass(frozen=True)
+class Folders:
+    """Where large things are kept."""
+
+    models_folder: str = _setting(
+        "",
+        label="Models folder",
+        help="Where imported and downloaded models are kept. Empty means Flint's own folder.",
+        applies=Applies.NOW,
+    )
+
+
+@dataclass(frozen=True)
+class Group:
+    """A heading of the settings panel and the dataclass that declares what stands under it."""
+
+    label: str
+    values: type[Any]
+    scope: Scope
+    applies: Applies
+
+
+GROUPS = (
+    Group("Sampling", Sampling, Scope.CHAT, Applies.NEXT_REPLY),
+    Group("Context", Conversation, Scope.CHAT, Applies.NEXT_REPLY),
+    Group("Engine", Engine, Scope.APP, Applies.NEXT_LOAD),
+    Group("Appearance", Appearance, Scope.APP, Applies.NOW),
+    Group("Folders", Folders, Scope.APP, Applies.NOW),
+)
+
+
+def _declared() -> Iterator[Setting]:
+    for group in GROUPS:
+        hints = get_type_hints(group.values)
+        for entry in fields(group.values):
+            facts = dict(entry.metadata)
+            labels = facts.pop("labels", {})
+            facts.setdefault("applies", group.applies)
+            hint = hints[entry.name]
+            kinds = get_args(hint) if get_origin(hint) not in (None, Literal) else (hint,)
+            literal = get_args(hint) if get_origin(hint) is Literal else ()
+            yield Setting(
+                name=entry.name,
+                kind=str if literal else next(kind for kind in kinds if kind is not type(None)),
+                default=cast("Value", entry.default),
+                group=group.label,
+                scope=group.scope,
+                optional=type(None) in kinds,
+                choices=tuple((value, labels[value]) for value in literal),
+                **facts,
+            )
+
+
+SETTINGS: tuple[Setting, ...] = tuple(_declared())
+BY_NAME: Mapping[str, Setting] = {setting.name: setting for setting in SETTINGS}
+
+
+def build[T](kind: type[T], values: Mapping[str, Value]) -> T:
+    """Return an instance of a settings dataclass from checked `values`; names it does not declare are ignored.
+
+    Raises `SettingsError` for a value out of bounds.
+    """
+    names = {entry.name for entry in dataclasses.fields(kind)}  # type: ignore[arg-type]
+    return kind(**{name: BY_NAME[name].check(value) for name, value in values.items() if name in names})
