@@ -105,9 +105,10 @@ class Theme(QObject):
         self._pixmaps: dict[tuple[str, str, int, float], QPixmap] = {}
         self._sources: dict[str, str] = {}
         self._bases = _bases()
-        hints = QGuiApplication.styleHints()
-        hints.colorSchemeChanged.connect(self._follow_system)
-        hints.accessibility().contrastPreferenceChanged.connect(self._follow_system)
+        # Kept: what `accessibility` returns does not outlive the object it came from.
+        self._hints = QGuiApplication.styleHints()
+        self._hints.colorSchemeChanged.connect(self._follow_system)
+        self._hints.accessibility().contrastPreferenceChanged.connect(self._follow_system)
         self._follow_system()
 
     @property
@@ -123,20 +124,18 @@ class Theme(QObject):
     @property
     def still(self) -> bool:
         """Whether the system asks for less motion: loops stand still then."""
-        hints = QGuiApplication.styleHints().accessibility()
-        return hints.motionPreference() == Qt.MotionPreference.ReducedMotion
+        return self._hints.accessibility().motionPreference() == Qt.MotionPreference.ReducedMotion
 
     def set_mode(self, mode: Mode) -> None:
         """Follow the system, or stay light or dark. Raises `ValueError` for another word."""
         if mode not in get_args(Mode.__value__):
             raise ValueError(f"{mode!r} is not an appearance")
         self._mode = mode
-        hints = QGuiApplication.styleHints()
         # Menus, dialogs and the window's frame are the system's: they have to be told.
         if mode == "system":
-            hints.unsetColorScheme()
+            self._hints.unsetColorScheme()
         else:
-            hints.setColorScheme(Qt.ColorScheme.Dark if mode == "dark" else Qt.ColorScheme.Light)
+            self._hints.setColorScheme(Qt.ColorScheme.Dark if mode == "dark" else Qt.ColorScheme.Light)
         self._follow_system()
 
     def color(self, role: str) -> QColor:
@@ -231,10 +230,9 @@ QScrollBar::add-page, QScrollBar::sub-page {{ background: transparent; }}
 """
 
     def _follow_system(self) -> None:
-        hints = QGuiApplication.styleHints()
-        system_dark = hints.colorScheme() == Qt.ColorScheme.Dark
+        system_dark = self._hints.colorScheme() == Qt.ColorScheme.Dark
         dark = system_dark if self._mode == "system" else self._mode == "dark"
-        contrast = hints.accessibility().contrastPreference() == Qt.ContrastPreference.HighContrast
+        contrast = self._hints.accessibility().contrastPreference() == Qt.ContrastPreference.HighContrast
         if (dark, contrast) != (self._dark, self._contrast):
             self._dark, self._contrast = dark, contrast
             self.changed.emit()
