@@ -1,0 +1,56 @@
+"""Which heading a chat stands under: Today, Yesterday, the last 7 and 30 days, then months, by the calendar people live by."""
+
+from collections.abc import Sequence
+from datetime import date, datetime, time, timedelta, tzinfo
+
+_MONTHS = (
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+)
+
+
+def group_by_date(moments: Sequence[float], now: float, zone: tzinfo | None = None) -> list[tuple[str, list[int]]]:
+    """Return headings with the positions in `moments` that stand under each, newest first.
+
+    `moments` and `now` are seconds since 1970; days begin at midnight in `zone` (None: this machine's). Equal moments keep
+    their order. A moment in the future counts as today. Costs one date per moment.
+    """
+    today = datetime.fromtimestamp(now, zone).date()
+    groups: list[tuple[str, list[int]]] = []
+    for position in sorted(range(len(moments)), key=lambda index: -moments[index]):
+        heading = heading_of(datetime.fromtimestamp(moments[position], zone).date(), today)
+        if not groups or groups[-1][0] != heading:
+            groups.append((heading, []))
+        groups[-1][1].append(position)
+    return groups
+
+
+def heading_of(day: date, today: date) -> str:
+    """Return the heading of a day: "Today", "Yesterday", "Previous 7 days", "Previous 30 days", or as "March 2026"."""
+    age = (today - day).days
+    if age <= 0:
+        return "Today"
+    if age == 1:
+        return "Yesterday"
+    if age <= 7:
+        return "Previous 7 days"
+    if age <= 30:
+        return "Previous 30 days"
+    return f"{_MONTHS[day.month - 1]} {day.year}"
+
+
+def seconds_to_midnight(now: float, zone: tzinfo | None = None) -> float:
+    """Return how many seconds are left of the day, more than 0: the headings change then."""
+    moment = datetime.fromtimestamp(now, zone)
+    midnight = datetime.combine(moment.date() + timedelta(days=1), time.min, tzinfo=zone)
+    return max(1.0, midnight.timestamp() - now)

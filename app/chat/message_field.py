@@ -1,0 +1,132 @@
+"""The text field of the composer: plain text only, keys that send or break the line, and no sending while a word is composed."""
+
+from PySide6.QtCore import QMimeData, QPointF, Qt, Signal
+from PySide6.QtGui import QFocusEvent, QKeyEvent, QPainter, QPaintEvent, QTextBlockFormat, QTextCursor
+from PySide6.QtWidgets import QTextEdit, QWidget
+
+from app.theme import Theme
+
+_RETURN = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+_BREAKS = Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.AltModifier
+_PARAGRAPH, _LINE = "\u2029", "\u2028"
+
+
+class MessageField(QTextEdit):
+    """Emits `send_pressed` for Return and `escape_pressed` for Escape; breaks the line on Shift+Return and Alt+Return.
+
+    Nothing is sent while an input method composes, nor by a Return that is held down: the Return that ends a composition
+    must not send half a word.
+    """
+
+    send_pressed = Signal()
+    escape_pressed = Signal()
+    focus_changed = Signal()
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._placeholder = ""
+        self.setObjectName("composer")
+        self.setAccessibleName("Message")
+        self.setFont(theme.font("read"))
+        self.setAcceptRichText(False)
+        self.setTabChangesFocus(True)
+        self.setFrameShape(QTextEdit.Shape.NoFrame)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setCursorWidth(2)
+        self.document().setDocumentMargin(0)
+        self._space_lines()
+        theme.changed.connect(self.viewport().update)
+
+    @property
+    def composing(self) -> bool:
+        """Whether an input method holds text that is not committed yet."""
+        return bool(self.textCursor().block().layout().preeditAreaText())
+
+    @property
+    def text(self) -> str:
+        """What is written, every character as it was typed (Qt's own plain text turns no-break spaces into spaces)."""
+        return self.document().toRawText().replace(_PARAGRAPH, "\n").replace(_LINE, "\n")
+
+    def replace(self, text: str, undoable: bool) -> None:
+        """Put `text` in place of all there is, the caret at its end; `undoable` False forgets what was there before."""
+        cursor = self.textCursor()
+        cursor.beginEditBlock()
+        cursor.select(QTextCursor.SelectionType.Document)
+        cursor.removeSelectedText()
+        cursor.insertText(text)
+        cursor.endEditBlock()
+        if not undoable:
+            self.document().clearUndoRedoStacks()
+        self.setTextCursor(cursor)
+        self.ensureCursorVisible()
+
+    def set_placeholder(self, text: str) -> None:
+        """Show `text` while the field is empty."""
+        self._placeholder = text
+        self.setAccessibleDescription(text)
+        self.viewport().update()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Send, break the line, or leave the key to the field."""
+        if event.key() in _RETURN:
+            self._take_return(event)
+        elif event.key() == Qt.Key.Key_Escape and not self.composing:
+            self.escape_pressed.emit()
+        else:
+            super().keyPressEvent(event)
+
+    def canInsertFromMimeData(self, source: QMimeData) -> bool:
+        """Take text; a file dropped here is not the text of its address."""
+        files = source.hasUrls() and any(url.isLocalFile() for url in source.urls())
+        return source.hasText() and not files
+
+    def insertFromMimeData(self, source: QMimeData) -> None:
+        """Paste and drop the text alone, without its looks."""
+        if self.canInsertFromMimeData(source):
+            self.insertPlainText(source.text())
+            self.ensureCursorVisible()
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """The composer's edge shows the focus."""
+        super().focusInEvent(event)
+        self.focus_changed.emit()
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        """The composer's edge shows the focus."""
+        super().focusOutEvent(event)
+        self.focus_changed.emit()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw the text; while there is none, the placeholder on the same baseline (Qt's own ignores the line height)."""
+        super().paintEvent(event)
+        if self._placeholder and self.document().isEmpty() and not self.composing:
+            painter = QPainter(self.viewport())
+            painter.setFont(self.font())
+            painter.setPen(self._theme.color("ink-3"))
+            line = self.document().firstBlock().layout().lineAt(0)
+            top = self.document().documentLayout().blockBoundingRect(self.document().firstBlock()).top()
+            shown = self.fontMetrics().elidedText(self._placeholder, Qt.TextElideMode.ElideRight, self.viewport().width())
+            painter.drawText(QPointF(0, top + line.y() + line.ascent()), shown)
+
+    def _take_return(self, event: QKeyEvent) -> None:
+        event.accept()
+        if self.composing:
+            return
+        if event.modifiers() & _BREAKS:
+            cursor = self.textCursor()
+            cursor.insertBlock()
+            self.setTextCursor(cursor)
+            self.ensureCursorVisible()
+        elif not event.isAutoRepeat():
+            self.send_pressed.emit()
+
+    def _space_lines(self) -> None:
+        """Give the first block the line height of reading text; every later block inherits it."""
+        spacing = QTextBlockFormat()
+        spacing.setLineHeight(self._theme.line("read"), QTextBlockFormat.LineHeightTypes.FixedHeight.value)
+        cursor = self.textCursor()
+        cursor.select(QTextCursor.SelectionType.Document)
+        cursor.mergeBlockFormat(spacing)
+        self.document().clearUndoRedoStacks()
