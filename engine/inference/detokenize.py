@@ -1,0 +1,150 @@
+"""From token ids to text while they stream: exact, in linear time, and never half a character."""
+
+import codecs
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, cast
+
+from engine.inference.reasoning import markers
+
+BYTE_TOKEN = re.compile(r"<0x([0-9A-Fa-f]{2})>")
+"""A SentencePiece-style token that stands for one byte."""
+
+LONGEST_CHARACTER = 4
+"""Bytes of the longest UTF-8 character; so an incomplete one spans at most this many tokens."""
+
+LONGEST_DANGLING = 8
+"""Characters held back at most for the one that may follow; real sequences need two."""
+
+REPLACEMENT = "\ufffd"
+ZERO_WIDTH_JOINER = "\u200d"
+
+
+class Detokenizer:
+    """Streams the text of a reply from its token ids, for any transformers fast tokenizer.
+
+    The pieces add up to `tokenizer.decode(ids, skip_special_tokens=True, clean_up_tokenization_spaces=False)` wherever that is
+    valid text. Special tokens are not shown, but for those that mark the model's reasoning (see `reasoning.markers`), which
+    `ReasoningSplitter` takes out.
+
+    A token gives either bytes, which go through an incremental UTF-8 decoder, or text, which is what the tokenizer's own
+    decoder makes of it right after the token before.
+    """
+
+    def __init__(self, tokenizer: Any) -> None:
+        self._tokenizer = tokenizer
+        self._backend = tokenizer.backend_tokenizer
+        kinds = set(_decoder_kinds(self._backend.decoder))
+        self._byte_level = "ByteLevel" in kinds and kinds <= {"ByteLevel", "Fuse"}
+        self._byte_fallback = "ByteFallback" in kinds
+        marks = "".join(markers(tokenizer) or ())
+        added = self._backend.get_added_tokens_decoder()
+        self._special = {index: token.content for index, token in added.items() if token.special}
+        self._shown = {index: content for index, content in self._special.items() if content in marks}
+        self._utf8 = codecs.getincrementaldecoder("utf-8")("replace")
+        self._before: int | None = None
+        self._pending: list[int] = []
+        self._held = ""
+
+    def add(self, token_id: int) -> str:
+        """Return the text that is complete with this token; empty while a character is not."""
+        if token_id in self._shown:
+            return self._release(self._flush() + self._shown[token_id])
+        token = None if token_id in self._special else self._backend.id_to_token(token_id)
+        if token is None:  # Not shown, or padding of the embedding beyond the vocabulary.
+            return ""
+        raw = self._bytes_of(token)
+        if raw is None:
+            return self._release(self._utf8.decode(b"", final=True) + self._text_of(token_id))
+        self._before = token_id
+        return self._release(self._utf8.decode(raw))
+
+    def finish(self) -> str:
+        """Return what was held back; a character that never became whole is shown as “�”."""
+        text = self._held + self._flush()
+        self._held = ""
+        return text
+
+    def _bytes_of(self, token: str) -> bytes | None:
+        """Return the bytes a token stands for, or None where it stands for text."""
+        if self._byte_level:
+            # Added tokens may hold letters outside the byte alphabet: those stand for themselves, as in the tokenizers library.
+            values = [BYTE_ALPHABET.get(letter) for letter in token]
+            return token.encode() if None in values else bytes(cast("list[int]", values))
+        match = BYTE_TOKEN.fullmatch(token) if self._byte_fallback else None
+        if match is None:
+            return None
+        value = int(match[1], 16)
+        # A reply's first space may be one that the decoder strips: that one goes through the decoder.
+        return None if self._before is None and value < 0x80 else bytes([value])
+
+    def _text_of(self, token_id: int) -> str:
+        """Return what a token of text adds after the one before; empty while it may end inside a character."""
+        self._pending.append(token_id)
+        text = self._pending_text()
+        # With bytes told apart above, text can't be half a character. A decoder of another make may work on bytes unseen.
+        if text.endswith(REPLACEMENT) and not self._byte_fallback and len(self._pending) < LONGEST_CHARACTER:
+            return ""
+        self._before = token_id
+        self._pending.clear()
+        return text
+
+    def _pending_text(self) -> str:
+        if self._before is None:
+            return self._decode(self._pending)
+        # Both readings start at the same token, so whatever the decoder does at the start of a text is the same in both.
+        return self._decode([self._before, *self._pending])[len(self._decode([self._before])) :]
+
+    def _decode(self, ids: list[int]) -> str:
+        return cast(str, self._tokenizer.decode(ids, skip_special_tokens=True, clean_up_tokenization_spaces=False))
+
+    def _flush(self) -> str:
+        """Return what is still inside the byte decoder and the pending tokens."""
+        text = self._utf8.decode(b"", final=True)
+        if self._pending:
+            text += self._pending_text()
+            self._before = self._pending[-1]
+            self._pending.clear()
+        return text
+
+    def _release(self, text: str) -> str:
+        buffer = self._held + text
+        safe = len(buffer) - _dangling(buffer)
+        self._held = buffer[safe:]
+        return buffer[:safe]
+
+
+def _dangling(text: str) -> int:
+    """Return how many characters at the end wait for the next: joiners, variation selectors, the first half of a flag."""
+    start = len(text)
+    while start and (text[start - 1] == ZERO_WIDTH_JOINER or "\ufe00" <= text[start - 1] <= "\ufe0f"):
+        start -= 1
+    if start == len(text):
+        while start and "\U0001f1e6" <= text[start - 1] <= "\U0001f1ff":
+            start -= 1
+        return (len(text) - start) % 2
+    return len(text) - start if len(text) - start <= LONGEST_DANGLING else 0
+
+
+def _decoder_kinds(decoder: Any) -> Iterator[str]:
+    """Yield the names of a `tokenizers` decoder's steps."""
+    if decoder is None:
+        return
+    waiting = [json.loads(decoder.__getstate__())]
+    while waiting:
+        step = waiting.pop()
+        if step["type"] == "Sequence":
+            waiting.extend(step["decoders"])
+        else:
+            yield step["type"]
+
+
+def _byte_alphabet() -> Mapping[str, int]:
+    """Return byte-level BPE's letters: printable bytes stand for themselves, the others for letters from U+0100 on (GPT-2)."""
+    printable = [*range(ord("!"), ord("~") + 1), *range(ord("¡"), ord("¬") + 1), *range(ord("®"), ord("ÿ") + 1)]
+    others = [value for value in range(256) if value not in printable]
+    return {chr(value): value for value in printable} | {chr(256 + index): value for index, value in enumerate(others)}
+
+
+BYTE_ALPHABET = _byte_alphabet()
