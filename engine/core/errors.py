@@ -167,6 +167,15 @@ class StoreBroken(FlintError):
     default_hint = "The file was left as it is. Restore it from a backup, or move it away to start afresh."
 
 
+class StoreBusy(FlintError):
+    """Another process holds the chat database and did not let go in time."""
+
+    code = "store-busy"
+    exit_code = 25
+    http_status = 503
+    default_hint = "Try again in a moment. If it lasts, close the other Flint window or command."
+
+
 class ChatNotFound(FlintError):
     """No chat has that id."""
 

@@ -51,7 +51,8 @@ class LoadedModel:
     """What is known of a model once it is in memory.
 
     `context` is the trained length in tokens; `weights_bytes` what is held; `read_bytes_per_token` what one decode step reads
-    of the weights; `kv_bytes_per_token` what one token adds to the KV cache; `fingerprint` identifies the weights.
+    of the weights; `kv_bytes_per_token` what one token adds to the KV cache; `bandwidth_bytes_per_s` the machine's published
+    memory bandwidth, where it is known; `fingerprint` identifies the weights.
     """
 
     id: str
@@ -62,6 +63,7 @@ class LoadedModel:
     weights_bytes: int
     read_bytes_per_token: int
     kv_bytes_per_token: int
+    bandwidth_bytes_per_s: float | None
     quantization: str
     fingerprint: str
     load_s: float

@@ -52,11 +52,12 @@ class Setting:
     logarithmic: bool = False
     multiline: bool = False
     choices: tuple[tuple[str, str], ...] = ()
+    short_flag: str = ""
 
     @property
     def flag(self) -> str:
         """The command line's name for it, as `--top-k`."""
-        return "--" + self.name.replace("_", "-")
+        return self.short_flag or "--" + self.name.replace("_", "-")
 
     @property
     def bounds_text(self) -> str:
@@ -203,6 +204,7 @@ class Conversation:
         "",
         multiline=True,
         label="System prompt",
+        short_flag="--system",
         help="Instructions the model reads before the conversation. Empty leaves the model's own default.",
     )
     context: int | None = _setting(

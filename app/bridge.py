@@ -1,0 +1,91 @@
+"""Between the engine's threads and the window: commands go out, events come in on the GUI thread."""
+
+import itertools
+from collections.abc import Iterable
+from dataclasses import replace
+
+from PySide6.QtCore import QObject, Qt, QTimer, Signal
+
+from engine.core.messages import TERMINALS, Cancel, Command, Event, TextDelta
+from engine.host import Host
+
+DRAIN_EVERY_MS = 33
+"""Two frames: often enough to look like writing, seldom enough to leave the engine alone. Never a signal per token."""
+
+
+class Bridge(QObject):
+    """Owns the host. `received` carries every event, text of one drain joined; the timer runs only while requests do."""
+
+    received = Signal(object)
+    _woken = Signal()
+
+    def __init__(self, host: Host, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._host = host
+        self._open: set[str] = set()
+        self._numbers = itertools.count(1)
+        self._closed = False
+        self._timer = QTimer(self)
+        self._timer.setInterval(DRAIN_EVERY_MS)
+        self._timer.timeout.connect(self.drain)
+        self._woken.connect(self._timer.start, Qt.ConnectionType.QueuedConnection)
+        self._connection = host.connect(self._woken.emit)
+
+    def start(self) -> None:
+        """Start the engine's threads."""
+        self._host.start()
+        self._timer.start()
+
+    def new_id(self, what: str) -> str:
+        """Return a request id that was not used before, as `reply-7`."""
+        return f"{what}-{next(self._numbers)}"
+
+    def send(self, command: Command) -> None:
+        """Hand a command to the engine; its events come with `received`."""
+        self._open.add(command.request_id)
+        self._connection.send(command)
+        self._timer.start()
+
+    def cancel(self, request_id: str) -> None:
+        """Ask the engine to stop a request."""
+        self.send(Cancel(self.new_id("cancel"), request_id))
+
+    def drain(self) -> None:
+        """Deliver what waits; once nothing runs, stop looking until the engine wakes us."""
+        quiet = True
+        for event in joined(self._connection.drain()):
+            quiet = False
+            if isinstance(event, TERMINALS):
+                self._open.discard(event.request_id)
+            self.received.emit(event)
+        if quiet and not self._open:
+            self._timer.stop()
+            self._connection.rest()
+
+    def close(self) -> None:
+        """Stop and join the engine, then deliver the last events, so that every request is seen to end."""
+        if self._closed:
+            return
+        self._closed = True
+        self._timer.stop()
+        self._host.close()
+        self.drain()
+        self._timer.stop()
+
+
+def joined(events: Iterable[Event]) -> Iterable[Event]:
+    """Yield the events with consecutive `TextDelta`s of one request made one: the view then lays out once a drain."""
+    held: TextDelta | None = None
+    for event in events:
+        if isinstance(event, TextDelta) and held and event.request_id == held.request_id:
+            held = replace(event, text=held.text + event.text, reasoning=held.reasoning + event.reasoning)
+            continue
+        if held:
+            yield held
+            held = None
+        if isinstance(event, TextDelta):
+            held = event
+        else:
+            yield event
+    if held:
+        yield held

@@ -1,0 +1,61 @@
+"""A reply on its way into the store: saved while it streams, so that a crash loses a second of it at most."""
+
+import time
+from collections.abc import Callable
+
+from engine.chats.records import StoredMessage
+from engine.chats.store import ChatStore
+from engine.core.errors import ErrorInfo
+from engine.core.messages import Cancelled, Event, Failed, Finished, ReplyFacts, TextDelta
+
+SAVE_EVERY_S = 1.0
+
+
+class ReplyWriter:
+    """Follows one request's events and keeps its stored reply up to date.
+
+    `text`, `reasoning`, `state`, `facts` and `error` are the reply as it stands. `clock` gives seconds.
+    """
+
+    def __init__(self, store: ChatStore, message: StoredMessage, clock: Callable[[], float] = time.monotonic) -> None:
+        self._store = store
+        self._clock = clock
+        self._saved_at = clock()
+        self._dirty = False
+        self.message = message
+        self.text = ""
+        self.reasoning = ""
+        self.state = "streaming"
+        self.facts: ReplyFacts | None = None
+        self.error: ErrorInfo | None = None
+
+    def take(self, event: Event) -> None:
+        """Take one event of the request in; saves about once a second and at the end.
+
+        Raises `DiskFull` or `ReadOnly` when the store cannot save; the reply goes on in memory and the next save tries again.
+        """
+        match event:
+            case TextDelta():
+                self.text += event.text
+                self.reasoning += event.reasoning
+                self._dirty = self._dirty or bool(event.text or event.reasoning)
+                self.save_if_due()
+            case Finished():
+                self._end("complete", event.reply, None)
+            case Cancelled():
+                self._end("cancelled", event.reply, None)
+            case Failed():
+                self._end("failed", None, event.error)
+            case _:
+                self.save_if_due()
+
+    def save_if_due(self) -> None:
+        """Save what is new if the last save is a second old; call it too when no event comes for a while."""
+        if self._dirty and self._clock() - self._saved_at >= SAVE_EVERY_S:
+            self._saved_at = self._clock()
+            self._store.save_reply(self.message.id, self.text, self.reasoning)
+            self._dirty = False
+
+    def _end(self, state: str, facts: ReplyFacts | None, error: ErrorInfo | None) -> None:
+        self.state, self.facts, self.error = state, facts, error
+        self.message = self._store.finish_reply(self.message.id, self.text, state, facts, error, self.reasoning)

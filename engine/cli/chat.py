@@ -1,0 +1,115 @@
+"""`flint chat`: one question, or a conversation, in a terminal."""
+
+import sys
+from collections.abc import Mapping
+from typing import Annotated
+
+import typer
+
+from engine.chats.store import ChatStore
+from engine.cli.output import complain, note, print_json
+from engine.cli.reply import Asker
+from engine.cli.reply import as_json as reply_json
+from engine.cli.setting_flags import with_setting_flags
+from engine.core.errors import ModelNotFound, UsageError
+from engine.core.paths import locate
+from engine.core.preferences import Preferences
+from engine.core.settings import Value
+from engine.host import Host
+
+LAST_MODEL = "model"
+HELP = "Ask anything. /new starts a new chat, /quit or Ctrl-D ends."
+
+
+@with_setting_flags
+def chat(
+    prompt: Annotated[str | None, typer.Argument(help="The question. “-” reads it from standard input.")] = None,
+    *,
+    model: Annotated[str | None, typer.Option(help="Model: its name, id or path. Default: the one used last.")] = None,
+    chat_id: Annotated[str | None, typer.Option("--chat", metavar="ID", help="Continue a stored chat.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one line of JSON when the reply is done.")] = False,
+    settings: Mapping[str, Value],
+) -> None:
+    """Ask a model; raise a `FlintError` or `typer.Exit` for anything but a whole reply."""
+    question = _question(prompt)
+    if question is None and as_json:
+        raise UsageError(
+            "--json needs a question.", 'Give it as an argument: flint chat "…" --json, or on standard input: “-”.'
+        )
+    paths = locate()
+    preferences = Preferences(paths.settings)
+    if preferences.notice:
+        note(preferences.notice)
+    host = Host(paths, preferences)
+    store = ChatStore(paths.chats)
+    host.start()
+    try:
+        asker = Asker(host.connect(), store, {**preferences.changed(), **settings})
+        asker.begin(_model_id(host, store, model, chat_id), chat_id)
+        store.remember(LAST_MODEL, asker.model_id)
+        if question is None:
+            _converse(asker)
+            return
+        status = _ask(asker, question, as_json=as_json)
+    finally:
+        host.close()
+        store.close()
+    if status:
+        raise typer.Exit(status)
+
+
+def _question(prompt: str | None) -> str | None:
+    if prompt == "-" or (prompt is None and not sys.stdin.isatty()):
+        prompt = sys.stdin.read()
+    if prompt is not None and not prompt.strip():
+        raise UsageError("The question is empty.", 'Ask something: flint chat "What is a token?"')
+    return prompt
+
+
+def _model_id(host: Host, store: ChatStore, asked: str | None, chat_id: str | None) -> str:
+    """The model asked for; else the chat's, the one used last, the starter, or whatever is ready."""
+    if asked:
+        return host.library.find(asked).id
+    remembered = [store.chat(chat_id).model_id] if chat_id else []
+    remembered.append(store.recall(LAST_MODEL))
+    usable = [entry for entry in host.library.entries() if not entry.problem]
+    for wanted in remembered:
+        if any(entry.id == wanted for entry in usable):
+            return wanted
+    starter = host.library.starter()
+    if starter and not starter.problem:
+        return starter.id
+    if usable:
+        return usable[0].id
+    raise ModelNotFound("There is no model on this machine.", "Import one: flint models import FILE.gguf")
+
+
+def _ask(asker: Asker, question: str, *, as_json: bool) -> int:
+    reply = asker.ask(question, echo=None if as_json else sys.stdout)
+    if reply.error:
+        return complain(reply.error)
+    if as_json:
+        print_json(reply_json(reply))
+    return 130 if reply.state == "cancelled" else 0
+
+
+def _converse(asker: Asker) -> None:
+    import readline  # noqa: F401 - line editing and history for input()
+
+    note(HELP)
+    while True:
+        try:
+            line = input("> ").strip()
+        except (EOFError, KeyboardInterrupt):
+            print()
+            return
+        if line in ("/quit", "/exit", "/q"):
+            return
+        if line == "/new":
+            asker.begin(asker.model_id, None)
+        elif line.startswith("/"):
+            note(HELP)
+        elif line:
+            reply = asker.ask(line, echo=sys.stdout)
+            if reply.error:
+                complain(reply.error)

@@ -1,0 +1,63 @@
+"""The command line's entry: every command, and how an error ends one."""
+
+import logging
+import sys
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from engine.cli import models
+from engine.cli.chat import chat
+from engine.cli.doctor import doctor
+from engine.cli.output import complain
+from engine.core.errors import FlintError, describe
+
+CANCELLED_EXIT_CODE = 130
+
+_commands = typer.Typer(
+    name="flint",
+    help="Run language models on your own machine. Without a command, Flint opens its window.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+_commands.command(help="Ask a model, and see the reply as it is written. Without PROMPT on a terminal: a conversation.")(chat)
+_commands.command(help="Say what this machine is, what works and what does not.")(doctor)
+_commands.add_typer(models.commands, name="models", help="The models on this machine.")
+
+
+@_commands.callback()
+def _flint(
+    _version: Annotated[bool, typer.Option("--version", help="Print the version.", is_eager=True, callback=None)] = False,
+) -> None:
+    pass
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command line (without the program's name) and return its exit status: 0, or the error's code.
+
+    Errors go to stderr as a sentence and a hint, never as a traceback.
+    """
+    logging.getLogger("flint").addHandler(logging.NullHandler())
+    if list(arguments) == ["--version"]:
+        from importlib.metadata import version
+
+        print(f"flint {version('flint')}")
+        return 0
+    try:
+        _commands(args=list(arguments), prog_name="flint", standalone_mode=True)
+    except SystemExit as ended:
+        return ended.code if isinstance(ended.code, int) else 1
+    except KeyboardInterrupt:
+        return CANCELLED_EXIT_CODE
+    except BrokenPipeError:
+        sys.stderr.close()  # Whoever read our output has gone; there is nobody to complain to.
+        return 0
+    except FlintError as error:
+        return complain(error.info())
+    except Exception as error:
+        logging.getLogger("flint").exception("command failed")
+        return complain(describe(error))
+    return 0

@@ -1,0 +1,133 @@
+"""`flint models`: list, info, import."""
+
+import dataclasses
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from engine.cli.output import WaitingBar, complain, note, print_json, size_text
+from engine.core.errors import ErrorInfo
+from engine.core.messages import Cancel, Cancelled, Event, Failed, ImportModel, ModelEntry, ModelImported
+from engine.core.paths import locate
+from engine.core.preferences import Preferences
+from engine.host import Host
+from engine.models.facts import read_facts
+from engine.models.library import Library
+
+ORIGINS = {"flint": "Flint", "huggingface": "Hugging Face cache", "starter": "starter", "folder": "folder"}
+JsonFlag = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+commands = typer.Typer(no_args_is_help=True)
+
+
+def open_library() -> Library:
+    """Return the library as the settings place it."""
+    paths = locate()
+    folder = str(Preferences(paths.settings).get("models_folder") or "")
+    return Library(paths, Path(folder).expanduser() if folder else None)
+
+
+@commands.command("list")
+def list_models(as_json: JsonFlag = False) -> None:
+    """List the models on this machine."""
+    entries = open_library().entries()
+    if as_json:
+        print_json([dataclasses.asdict(entry) for entry in entries])
+        return
+    if not entries:
+        note("There is no model on this machine yet. Import one: flint models import FILE.gguf")
+        return
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for title, justify in (("Model", "left"), ("Id", "left"), ("Size", "right"), ("Quantization", "left"), ("From", "left")):
+        table.add_column(title, justify=justify, overflow="fold")  # type: ignore[arg-type]
+    for entry in entries:
+        where = f"{ORIGINS[entry.origin]}: {entry.problem}" if entry.problem else ORIGINS[entry.origin]
+        table.add_row(entry.name, entry.id, size_text(entry.size_bytes), entry.quantization, where)
+    Console(highlight=False).print(table)
+
+
+@commands.command("info")
+def info(model: Annotated[str, typer.Argument(help="Its name, id or path.")], as_json: JsonFlag = False) -> None:
+    """Show what is known of one model."""
+    entry = open_library().find(model)
+    shown = dataclasses.asdict(entry) | _facts(entry)
+    if as_json:
+        print_json(shown)
+        return
+    table = Table(box=None, pad_edge=False, show_header=False)
+    for name, value in shown.items():
+        if value not in ("", 0, None):
+            table.add_row(name.replace("_", " "), f"{value:,}" if isinstance(value, int) else str(value))
+    Console(highlight=False).print(table)
+
+
+@commands.command("import")
+def import_model(
+    source: Annotated[Path, typer.Argument(metavar="FILE.gguf", help="The GGUF file to import.")],
+    name: Annotated[str, typer.Option(help="What to call it. Default: the name the file gives.")] = "",
+    as_json: JsonFlag = False,
+) -> None:
+    """Import a GGUF into Flint's own folder, without loss."""
+    paths = locate()
+    host = Host(paths, Preferences(paths.settings))
+    host.start()
+    try:
+        outcome = _run_import(host, ImportModel("import", str(source.expanduser().absolute()), name))
+    finally:
+        host.close()
+    if isinstance(outcome, ErrorInfo):
+        raise typer.Exit(complain(outcome))
+    if outcome is None:
+        raise typer.Exit(130)
+    if as_json:
+        print_json(dataclasses.asdict(outcome))
+    else:
+        print(f"{outcome.name} is ready: flint chat --model {outcome.id}")
+
+
+def _run_import(host: Host, command: ImportModel) -> ModelEntry | ErrorInfo | None:
+    """Return the new entry, what went wrong, or None when it was cancelled."""
+    connection = host.connect()
+    connection.send(command)
+    outcome: ModelEntry | ErrorInfo | None = None
+    events = connection.wait(command.request_id)
+    with WaitingBar() as bar:
+        while True:
+            try:
+                for event in events:
+                    bar.show(event)
+                    outcome = _outcome(event, outcome)
+                return outcome
+            except KeyboardInterrupt:
+                connection.send(Cancel("import-stop", command.request_id))
+                events = connection.wait(command.request_id)
+
+
+def _outcome(event: Event, before: ModelEntry | ErrorInfo | None) -> ModelEntry | ErrorInfo | None:
+    match event:
+        case ModelImported():
+            return event.model
+        case Failed():
+            return event.error
+        case Cancelled():
+            return None
+        case _:
+            return before
+
+
+def _facts(entry: ModelEntry) -> dict[str, object]:
+    if entry.kind != "mlx" or entry.problem:
+        return {}
+    facts = read_facts(Path(entry.path))
+    return {
+        "layers": facts.layers,
+        "heads": facts.heads,
+        "kv_heads": facts.kv_heads,
+        "head_dim": facts.head_dim,
+        "vocabulary": facts.vocab,
+        "parameters": facts.parameters,
+        "kv_bytes_per_token": facts.kv_bytes_per_token(),
+    }

@@ -1,0 +1,71 @@
+"""What the command line prints: data on stdout, everything else on stderr."""
+
+import json
+import sys
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn
+from rich.text import Text
+
+from engine.core.errors import ErrorInfo
+from engine.core.messages import Event, ImportProgress, LoadProgress
+
+MEGABYTE = 1_000_000
+GIGABYTE = 1_000_000_000
+
+
+def print_json(data: Any) -> None:
+    """Print one line of JSON."""
+    print(json.dumps(data, ensure_ascii=False), flush=True)
+
+
+def complain(error: ErrorInfo) -> int:
+    """Print an error's sentence and hint to stderr; return its exit status."""
+    console = Console(stderr=True, highlight=False, soft_wrap=True)
+    console.print(Text.assemble(("Error: ", "bold red"), error.text))
+    if error.hint:
+        console.print(Text(error.hint))
+    return error.exit_code
+
+
+def note(text: str) -> None:
+    """Print a remark to stderr."""
+    Console(stderr=True, highlight=False, soft_wrap=True).print(Text(text))
+
+
+def size_text(size: int) -> str:
+    """Return bytes as people read them: `98 MB`, `4.5 GB`."""
+    return f"{size / GIGABYTE:.1f} GB" if size >= GIGABYTE else f"{size / MEGABYTE:.0f} MB"
+
+
+class WaitingBar:
+    """A progress bar on stderr for imports and loads, only where stderr is a terminal; it goes away when it is done."""
+
+    def __init__(self) -> None:
+        self._progress = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TextColumn("{task.percentage:>3.0f}%"),
+            console=Console(stderr=True),
+            transient=True,
+            disable=not sys.stderr.isatty(),
+        )
+        self._task = self._progress.add_task("", total=1.0, visible=False)
+
+    def __enter__(self) -> "WaitingBar":
+        self._progress.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._progress.stop()
+
+    def show(self, event: Event) -> None:
+        """Move the bar if the event is about an import or a load."""
+        if isinstance(event, ImportProgress):
+            fraction, stage = event.done_bytes / max(1, event.total_bytes), "Importing the model"
+        elif isinstance(event, LoadProgress):
+            fraction, stage = event.fraction, event.stage
+        else:
+            return
+        self._progress.update(self._task, completed=fraction, description=stage, visible=fraction < 1)

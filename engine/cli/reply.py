@@ -1,0 +1,96 @@
+"""One question and its reply in a terminal: streamed, and saved as it streams."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, TextIO
+
+from engine.chats.reply_writer import ReplyWriter
+from engine.chats.store import ChatStore
+from engine.chats.turns import turns
+from engine.cli.output import WaitingBar
+from engine.core.connection import Connection
+from engine.core.messages import Cancel, Event, Generate, TextDelta, Weights
+from engine.core.settings import Conversation, Engine, Sampling, Value, build
+
+
+def as_json(reply: ReplyWriter) -> dict[str, Any]:
+    """Return what `flint chat --json` prints of an ended reply (times in seconds, rates in tokens a second, bytes)."""
+    if reply.facts is None:
+        raise ValueError("the reply has not ended")
+    facts = reply.facts
+    return {
+        "chat": reply.message.chat_id,
+        "text": reply.text,
+        "reasoning": reply.reasoning,
+        "finish_reason": facts.finish_reason,
+        "model": facts.model,
+        "seed": facts.seed,
+        "prompt_tokens": facts.prompt_tokens,
+        "cached_tokens": facts.cached_tokens,
+        "output_tokens": facts.output_tokens,
+        "ttft_s": facts.ttft_s,
+        "prefill_s": facts.prefill_s,
+        "decode_s": facts.decode_s,
+        "prefill_tps": facts.prefill_tps,
+        "decode_tps": facts.decode_tps,
+        "weights_bytes": facts.weights_bytes,
+        "kv_bytes": facts.kv_bytes,
+        "peak_bytes": facts.peak_bytes,
+    }
+
+
+class Asker:
+    """Asks one model within one stored chat at a time."""
+
+    def __init__(self, connection: Connection, store: ChatStore, settings: Mapping[str, Value]) -> None:
+        self._connection = connection
+        self._store = store
+        self._given = settings
+        self._count = 0
+        self.model_id = ""
+        self.chat_id: str | None = None
+
+    def begin(self, model_id: str, chat_id: str | None) -> None:
+        """Go on with a stored chat, or with a new one that is made when the first question is asked.
+
+        Raises `ChatNotFound`.
+        """
+        self.model_id = model_id
+        self.chat_id = self._store.chat(chat_id).id if chat_id else None
+
+    def ask(self, question: str, echo: TextIO | None) -> ReplyWriter:
+        """Ask, print the reply to `echo` as it comes, and return it. Ctrl-C stops the reply and keeps what there is."""
+        if self.chat_id is None:
+            self.chat_id = self._store.create_chat(model_id=self.model_id).id
+        asked = self._store.add_message(self.chat_id, "user", question)
+        reply = ReplyWriter(self._store, self._store.begin_reply(self.chat_id, asked.id, self.model_id))
+        self._count += 1
+        request = self._request(f"terminal-{self._count}")
+        self._connection.send(request)
+        with WaitingBar() as bar:
+            for event in self._events(request.request_id):
+                bar.show(event)
+                reply.take(event)
+                if echo and isinstance(event, TextDelta):
+                    print(event.text, end="", flush=True, file=echo)
+        if echo and reply.text:
+            print(file=echo)
+        return reply
+
+    def _events(self, request_id: str) -> Iterator[Event]:
+        """Yield the request's events; Ctrl-C asks the engine to stop and goes on until it has."""
+        events = self._connection.wait(request_id)
+        while True:
+            try:
+                yield from events
+                return
+            except KeyboardInterrupt:
+                self._connection.send(Cancel(f"{request_id}-stop", request_id))
+                events = self._connection.wait(request_id)
+
+    def _request(self, request_id: str) -> Generate:
+        chat_id = self.chat_id or ""
+        values = {**self._store.chat_settings(chat_id), **self._given}
+        conversation = build(Conversation, values)
+        conversation_turns = turns(self._store.messages(chat_id), conversation.system_prompt)
+        weights: Weights = build(Engine, values).weights
+        return Generate(request_id, self.model_id, conversation_turns, build(Sampling, values), conversation.context, weights)

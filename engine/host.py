@@ -1,0 +1,62 @@
+"""Composes the engine: the MLX thread, an I/O thread for the library, and who is connected to them."""
+
+import logging
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from engine.core.connection import Connection
+from engine.core.errors import EngineStopped, describe
+from engine.core.messages import Command, Failed, Finished, ListModels, ModelsListed
+from engine.core.paths import Paths
+from engine.core.preferences import Preferences
+from engine.models.library import Library
+from engine.worker import Worker
+
+logger = logging.getLogger("flint.engine")
+
+SECONDS_A_MINUTE = 60
+
+
+class Host:
+    """The whole engine of one process. `close` must be called before the process ends."""
+
+    def __init__(self, paths: Paths, preferences: Preferences) -> None:
+        folder = str(preferences.get("models_folder") or "")
+        self.models_folder = Path(folder).expanduser() if folder else paths.models
+        self.library = Library(paths, self.models_folder)
+        unload_after = float(preferences.get("unload_after") or 0) * SECONDS_A_MINUTE
+        self._worker = Worker(self.library, self.models_folder, unload_after)
+        self._io = ThreadPoolExecutor(max_workers=1, thread_name_prefix="flint-io")
+
+    def start(self) -> None:
+        """Start the engine's threads. Nothing heavy is imported until a command asks for it."""
+        self._worker.start()
+
+    def connect(self, wake: Callable[[], None] | None = None) -> Connection:
+        """Return a consumer's end; `wake` is called on an engine thread when events wait for a consumer that rests."""
+        connection = Connection(self._route, wake)
+        self._worker.join(connection)
+        return connection
+
+    def close(self) -> None:
+        """Cancel what runs, end every request and join the threads. A second call does nothing."""
+        self._worker.close()
+        self._io.shutdown(wait=True, cancel_futures=True)
+
+    def _route(self, command: Command, connection: Connection) -> None:
+        if not isinstance(command, ListModels):
+            self._worker.post(command, connection)
+            return
+        try:
+            self._io.submit(self._list, command, connection)
+        except RuntimeError:  # The pool takes nothing after `close`.
+            connection.put(Failed(command.request_id, EngineStopped("Flint is closing.").info()))
+
+    def _list(self, command: ListModels, connection: Connection) -> None:
+        try:
+            connection.put(ModelsListed(command.request_id, self.library.entries()))
+            connection.put(Finished(command.request_id))
+        except Exception as error:
+            logger.exception("listing models failed")
+            connection.put(Failed(command.request_id, describe(error)))

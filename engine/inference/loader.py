@@ -1,0 +1,222 @@
+"""From a folder of safetensors to a model in memory that has answered one token."""
+
+import hashlib
+import json
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import mlx.core as mx
+import mlx.nn as nn
+from mlx.utils import tree_flatten
+
+from engine.core.errors import FlintError, ModelBroken, ModelUnsupported, OutOfMemory
+from engine.core.messages import LoadedModel, ModelEntry, Weights
+from engine.hardware.device import Device, read_device
+from engine.hardware.meters import total_bytes
+from engine.inference.end_of_turn import end_token_ids
+from engine.models.facts import read_facts
+
+BATCH_BYTES = 64 << 20
+"""Weights evaluated between two progress reports."""
+
+Progress = Callable[[float, str], None]
+
+
+@dataclass
+class Loaded:
+    """A model in memory: the mlx-lm module, its transformers tokenizer, the ids that end a turn, and its facts."""
+
+    model: Any
+    tokenizer: Any
+    config: dict[str, Any]
+    end_ids: frozenset[int]
+    facts: LoadedModel
+    device: Device
+
+
+def load(entry: ModelEntry, weights: Weights, progress: Progress) -> Loaded:
+    """Load the model folder of `entry` and run one token through it.
+
+    `weights` as the setting says; `progress` is given a fraction from 0 to 1 and a stage in words, and may raise to cancel.
+    Raises `ModelBroken`, `ModelUnsupported` or `OutOfMemory`.
+    """
+    started = time.perf_counter()
+    folder = Path(entry.path)
+    on_cpu = mx.default_device() == mx.cpu
+    if on_cpu and not any(shutil.which(name) for name in ("c++", "g++", "clang++")):
+        mx.disable_compile()  # MLX compiles fused kernels with the system's C++ compiler, and there is none.
+    progress(0.0, "Reading the tokenizer")
+    with loading_errors(entry.name):
+        tokenizer = _tokenizer(folder)
+        progress(0.1, "Reading the weights")
+        model, config = _model(folder)
+        dense = on_cpu and _goes_dense(model, weights)
+        _set_precision(model, on_cpu=on_cpu, dense=dense or weights == "dense")
+        for fraction in _evaluate(model):
+            progress(0.1 + 0.8 * fraction, "Reading the weights")
+        progress(0.9, "Trying one token")
+        kv_bytes = _probe(model)
+        facts, device = read_facts(folder), read_device()
+        parameters = dict(tree_flatten(model.parameters()))
+        held = sum(array.nbytes for array in parameters.values())
+        progress(1.0, "Ready")
+        return Loaded(
+            model=model,
+            tokenizer=tokenizer,
+            config=config,
+            end_ids=end_token_ids(tokenizer, config),
+            device=device,
+            facts=LoadedModel(
+                id=entry.id,
+                name=entry.name,
+                architecture=facts.model_type,
+                parameters=_parameter_count(model),
+                context=facts.context,
+                weights_bytes=held,
+                read_bytes_per_token=held - _unread_bytes(parameters, config),
+                kv_bytes_per_token=kv_bytes,
+                quantization="float32, unpacked" if dense else facts.quantization,
+                bandwidth_bytes_per_s=device.bandwidth_bytes_per_s,
+                fingerprint=fingerprint(folder),
+                load_s=time.perf_counter() - started,
+            ),
+        )
+
+
+def fingerprint(folder: Path) -> str:
+    """Return 16 hex digits that identify the weights and the config: sizes, headers and samples of every safetensors file.
+
+    A whole hash would read gigabytes at each load; other weights of the same shapes differ in the samples.
+    """
+    digest = hashlib.sha256((folder / "config.json").read_bytes())
+    for path in sorted(folder.glob("model*.safetensors")):
+        size = path.stat().st_size
+        digest.update(f"{path.name}:{size}".encode())
+        with path.open("rb") as file:
+            for position in (0, size // 3, size // 2, max(0, size - 65536)):
+                file.seek(position)
+                digest.update(file.read(65536))
+    return digest.hexdigest()[:16]
+
+
+class loading_errors:  # noqa: N801 - reads as a statement
+    """Context that turns what mlx-lm, transformers and MLX raise while loading `name` into Flint's errors."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> None:
+        if error is None or isinstance(error, FlintError) or not isinstance(error, Exception):
+            return
+        text = str(error)
+        if isinstance(error, MemoryError) or "alloc" in text or "memory" in text.lower():
+            raise OutOfMemory(f"There is not enough memory to load {self._name}.") from error
+        if "not supported" in text or "custom module" in text or "trust_remote_code" in text:
+            raise ModelUnsupported(f"{self._name} is of a kind that Flint cannot run: {_first_line(text)}") from error
+        raise ModelBroken(f"{self._name} could not be loaded: {_first_line(text) or type(error).__name__}") from error
+
+
+def _first_line(text: str) -> str:
+    line = text.strip().splitlines()[0].strip() if text.strip() else ""
+    return line[:200]
+
+
+def _tokenizer(folder: Path) -> Any:
+    from transformers import AutoTokenizer
+
+    if not any((folder / name).exists() for name in ("tokenizer.json", "tokenizer.model", "vocab.json", "tiktoken.model")):
+        raise ModelBroken(f"{folder.name} has no tokenizer.")
+    return AutoTokenizer.from_pretrained(str(folder), local_files_only=True, trust_remote_code=False)
+
+
+def _model(folder: Path) -> tuple[Any, dict[str, Any]]:
+    from mlx_lm.utils import load_model
+
+    try:
+        json.loads((folder / "config.json").read_text("utf-8"))
+    except FileNotFoundError:
+        raise ModelBroken(f"{folder.name} has no config.json.") from None
+    except ValueError:
+        raise ModelBroken(f"The config.json of {folder.name} is not valid JSON.") from None
+    model, config = load_model(folder, lazy=True)
+    return model, config
+
+
+def _goes_dense(model: Any, weights: Weights) -> bool:
+    if weights == "auto":
+        return _parameter_count(model) * 4 <= total_bytes() // 4
+    return weights == "dense"
+
+
+def _set_precision(model: Any, *, on_cpu: bool, dense: bool) -> None:
+    if on_cpu:
+        model.set_dtype(mx.float32)  # bfloat16 on a CPU runs about ten times slower.
+    if dense:
+        from mlx_lm.utils import dequantize_model
+
+        dequantize_model(model)
+
+
+def _evaluate(model: Any) -> Iterator[float]:
+    arrays = [array for _, array in tree_flatten(model.parameters())]
+    total = sum(array.nbytes for array in arrays) or 1
+    done = pending = 0
+    batch: list[mx.array] = []
+    for array in arrays:
+        batch.append(array)
+        pending += array.nbytes
+        if pending >= BATCH_BYTES:
+            mx.eval(batch)
+            done, pending, batch = done + pending, 0, []
+            yield done / total
+    mx.eval(batch)
+    yield 1.0
+
+
+def _probe(model: Any) -> int:
+    """Run one token; return the bytes that a token adds to the caches that grow."""
+    from mlx_lm.models.cache import make_prompt_cache
+
+    caches = make_prompt_cache(model)
+    mx.eval(model(mx.array([[0]]), cache=caches))
+    growing = 0
+    for cache in caches:
+        keys, values = getattr(cache, "keys", None), getattr(cache, "values", None)
+        if isinstance(keys, mx.array) and isinstance(values, mx.array):
+            growing += (keys.nbytes + values.nbytes) // keys.shape[2]
+    return growing
+
+
+def _parameter_count(model: Any) -> int:
+    from mlx_lm.utils import get_total_parameters
+
+    return int(get_total_parameters(model))
+
+
+def _unread_bytes(parameters: dict[str, mx.array], config: dict[str, Any]) -> int:
+    """Bytes of weights one decode step does not read: an embedding that is not also the output, and idle experts."""
+    unread = 0
+    tied = not any("lm_head" in name for name in parameters)
+    text_config = {**config, **config.get("text_config", {})}
+    experts = next(
+        (text_config[name] for name in ("num_local_experts", "num_experts", "n_routed_experts") if text_config.get(name)), 0
+    )
+    active = text_config.get("num_experts_per_tok") or text_config.get("moe_topk") or experts
+    for name, array in parameters.items():
+        if "embed_tokens" in name and not tied:
+            unread += array.nbytes
+        elif "switch_mlp" in name and experts:
+            unread += array.nbytes * (experts - min(active, experts)) // experts
+    return unread
+
+
+def is_quantized(model: Any) -> bool:
+    """Return whether any layer of the model holds quantized weights."""
+    return any(isinstance(module, nn.QuantizedLinear | nn.QuantizedEmbedding) for module in model.modules())

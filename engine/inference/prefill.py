@@ -1,0 +1,55 @@
+"""Reading a prompt into the KV cache, in chunks."""
+
+import time
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import mlx.core as mx
+
+from engine.cache.prefix import PrefixCache
+
+SMALLEST_CHUNK = 16
+LARGEST_CHUNK = 2048
+TARGET_S = 0.3
+"""Work aimed at in one chunk: a cancel waits for at most one, and progress moves with each."""
+
+
+class ChunkSize:
+    """The length of the next chunk, adapted so that one takes about `TARGET_S`.
+
+    It at most doubles from one chunk to the next, so that a first guess that was too small costs little and one that was too
+    large never happens.
+    """
+
+    def __init__(self, tokens: int = 64) -> None:
+        self.tokens = tokens
+
+    def learn(self, tokens: int, seconds: float) -> None:
+        """Adapt to a chunk of `tokens` that took `seconds`; one much shorter than asked for says little and is passed over."""
+        if tokens * 2 < self.tokens or seconds <= 0:
+            return
+        wanted = tokens / seconds * TARGET_S
+        grown = min(wanted, self.tokens * 2)
+        power = SMALLEST_CHUNK
+        while power * 2 <= min(grown, LARGEST_CHUNK):
+            power *= 2
+        self.tokens = power
+
+
+def prefill(model: Any, cache: PrefixCache, ids: Sequence[int], chunk_size: ChunkSize) -> Iterator[int]:
+    """Run all of `ids` but the last through the model, a chunk at a time; yield the length of each chunk once it is done.
+
+    The last id is left for `decode`, whose first step needs its logits. Only the cache's state is evaluated, so no logits of
+    the whole chunk are ever made. Closing the iterator leaves a cache that holds exactly what was yielded.
+    """
+    done, total = 0, len(ids) - 1
+    while done < total:
+        chunk = list(ids[done : done + min(chunk_size.tokens, total - done)])
+        started = time.perf_counter()
+        model(mx.array([chunk]), cache=cache.layers)
+        mx.eval([layer.state for layer in cache.layers])
+        chunk_size.learn(len(chunk), time.perf_counter() - started)
+        cache.extend(chunk)
+        done += len(chunk)
+        mx.clear_cache()
+        yield len(chunk)
