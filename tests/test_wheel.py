@@ -61,7 +61,8 @@ def test_the_wheel_installed_as_a_tool_runs_the_doctor_and_finds_its_resources(w
     command = [tmp_path / "bin/flint", "doctor", "--json"]
     doctor = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert doctor.returncode == 0, doctor.stderr
-    assert isinstance(json.loads(doctor.stdout), dict)
+    details = [check["detail"] for check in json.loads(doctor.stdout)["checks"]]
+    assert any(detail.startswith(str(tmp_path / "tools")) for detail in details), details
     (python,) = (tmp_path / "tools").glob("flint/bin/python")
     asked = "from engine.core.paths import resource; print(resource('chips.toml'), resource('icons', 'mark.svg'))"
     found = subprocess.run([python, "-c", asked], cwd=tmp_path, capture_output=True, text=True, check=True).stdout.split()
