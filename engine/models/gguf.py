@@ -1,0 +1,196 @@
+"""GGUF → a model folder that mlx-lm loads: config, safetensors, tokenizer, chat template. Lossless, atomic, once.
+
+The folder is written under a hidden name beside its destination, flushed to the disk and renamed, so that a crash or a full
+disk leaves nothing that is ever listed. One import at a time writes to a models folder, whatever process it runs in; what is
+found half-made under the lock is of a process that died, and is removed.
+"""
+
+import contextlib
+import fcntl
+import json
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from engine.core.disk import disk_errors
+from engine.core.errors import DiskFull
+from engine.models.gguf_header import Header, read_header
+from engine.models.gguf_llama import LlamaModel, read_model
+from engine.models.gguf_source import ImportCancelled, Source
+from engine.models.gguf_tokenizer import TokenizerFiles, build_tokenizer
+from engine.models.gguf_weights import convert, quantization, specs
+from engine.models.names import folder_name, human_name
+from engine.models.record import Record, read_record, write_record
+from engine.models.safetensors_file import write_safetensors
+
+PARTIAL_PREFIX = ".import-"
+LOCK_NAME = ".import.lock"
+LOCK_POLL_S = 0.1
+# The file system's own needs, and the small files, beside what is counted.
+SPARE_BYTES = 2**20
+
+
+def _untold(_done: int, _total: int) -> None:
+    """Progress that nobody watches."""
+
+
+def import_gguf(
+    source: Path,
+    destination_root: Path,
+    *,
+    name: str = "",
+    progress: Callable[[int, int], None] = _untold,
+    cancelled: Callable[[], bool] = lambda: False,
+) -> Path:
+    """Convert a Llama-family GGUF into a model folder under `destination_root` and return that folder.
+
+    `name` is the model's name for people (by default made from the file's name); the folder is named after it. `progress`
+    gets bytes of the source done and in all. A file whose content was imported before is not converted again.
+
+    Raises `ModelNotFound`, `ModelBroken` or `ModelUnsupported` for what is wrong with the file, `DiskFull` or `ReadOnly` for
+    the destination, `ImportCancelled` when `cancelled()` turned true.
+    """
+    header = read_header(source)
+    model = read_model(header)
+    tokenizer = build_tokenizer(header, model.config["vocab_size"])
+
+    def reopened() -> Source:
+        return Source(source, header.file_size, progress, cancelled)
+
+    # Asked before the lock too: a folder that may not be written to can still hold the model.
+    existing = _imported_before(header, destination_root, reopened)
+    if existing is not None:
+        return existing
+    with disk_errors(destination_root / "model"):
+        destination_root.mkdir(parents=True, exist_ok=True)
+    with _locked(destination_root, cancelled):
+        existing = _imported_before(header, destination_root, reopened)
+        if existing is not None:
+            return existing
+        name = name.strip() or human_name(source.stem)
+        destination = _free_name(destination_root / folder_name(name))
+        with disk_errors(destination), _partial(destination_root) as folder, reopened() as opened:
+            _check_space(model, tokenizer, destination)
+            _write_model(header, model, tokenizer, folder, opened)
+            write_record(folder, Record(name, source.name, header.file_size, opened.sha256()))
+            _flush(folder)
+            folder.rename(destination)
+            _flush_folder(destination_root)
+    return destination
+
+
+def _imported_before(header: Header, root: Path, reopened: Callable[[], Source]) -> Path | None:
+    """Return the folder that the same content was imported into; the file is hashed only where one of its size is known."""
+    records = {folder: read_record(folder) for folder in root.iterdir() if folder.is_dir()} if root.is_dir() else {}
+    same_size = {folder: record for folder, record in records.items() if record and record.source_size == header.file_size}
+    if not same_size:
+        return None
+    with reopened() as source:
+        sha256 = source.sha256()
+    return next((folder for folder, record in same_size.items() if record.source_sha256 == sha256), None)
+
+
+@contextlib.contextmanager
+def _locked(root: Path, cancelled: Callable[[], bool]) -> Iterator[None]:
+    """Hold the one right to import into `root`, waiting for whoever has it; remove what dead imports left behind."""
+    with disk_errors(root / LOCK_NAME):
+        handle = os.open(root / LOCK_NAME, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        while True:
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if cancelled():
+                    raise ImportCancelled(root.name) from None
+                time.sleep(LOCK_POLL_S)
+        for partial in root.glob(f"{PARTIAL_PREFIX}*/"):
+            shutil.rmtree(partial, ignore_errors=True)
+        yield
+    finally:
+        os.close(handle)
+
+
+@contextlib.contextmanager
+def _partial(root: Path) -> Iterator[Path]:
+    """Give a hidden folder to work in, on the disk of the destination; it is gone unless it was renamed."""
+    folder = Path(tempfile.mkdtemp(prefix=PARTIAL_PREFIX, dir=root))
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _free_name(wanted: Path) -> Path:
+    """Return `wanted`, or the first of `wanted-2`, `wanted-3`, … that does not exist."""
+    candidate, number = wanted, 1
+    while candidate.exists() or candidate.is_symlink():
+        number += 1
+        candidate = wanted.with_name(f"{wanted.name}-{number}")
+    return candidate
+
+
+def _check_space(model: LlamaModel, tokenizer: TokenizerFiles, destination: Path) -> None:
+    """Refuse at once what could not be finished."""
+    weights = sum(spec.size for planned in model.tensors for spec in specs(planned))
+    needed = weights + len(tokenizer.tokenizer.encode()) + SPARE_BYTES
+    free = shutil.disk_usage(destination.parent).free
+    if free < needed:
+        raise DiskFull(
+            f"The disk is full: {destination.name} needs {needed / 1e6:,.0f} MB in {destination.parent}, "
+            f"where {free / 1e6:,.0f} MB are free."
+        )
+
+
+def _write_model(header: Header, model: LlamaModel, tokenizer: TokenizerFiles, folder: Path, source: Source) -> None:
+    config = {**model.config, "eos_token_id": list(tokenizer.eos_token_ids)}
+    rule = quantization(model.tensors)
+    if rule is not None:
+        config["quantization"] = rule
+    config["torch_dtype"] = _dtype(model)
+    texts = {
+        "config.json": json.dumps(config, indent=2) + "\n",
+        "tokenizer.json": tokenizer.tokenizer,
+        "tokenizer_config.json": tokenizer.tokenizer_config,
+        "generation_config.json": tokenizer.generation_config,
+    }
+    for name, text in texts.items():
+        (folder / name).write_text(text, "utf-8")
+    # In the file's order, so that it is read front to back.
+    tensors = sorted(model.tensors, key=lambda planned: planned.info.offset)
+    with (folder / "model.safetensors").open("xb") as file:
+        write_safetensors(
+            file,
+            [spec for planned in tensors for spec in specs(planned)],
+            (part for planned in tensors for part in convert(header, planned, source.read)),
+        )
+
+
+def _dtype(model: LlamaModel) -> str:
+    """Return the float type of most weights: what scales are stored in, where weights are quantized."""
+    sizes: dict[str, int] = {}
+    for planned in model.tensors:
+        kind = {"F32": "float32", "BF16": "bfloat16"}.get(planned.info.kind, "float16")
+        sizes[kind] = sizes.get(kind, 0) + planned.info.size
+    return max(sizes, key=lambda kind: sizes[kind])
+
+
+def _flush(folder: Path) -> None:
+    for path in folder.iterdir():
+        handle = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+    _flush_folder(folder)
+
+
+def _flush_folder(folder: Path) -> None:
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,24 @@
+"""Names of models: for people, and for folders."""
+
+import re
+import unicodedata
+
+# What a converter appends to say how it stored the weights: “.Q4_1”, “-q8_0”, “.IQ2_XXS”, “-F16”, “-BF16”, “.Q4_K_M”.
+_STORED_AS = re.compile(r"[.\-_](I?Q\d\w*|F16|F32|BF16|FP16)$", re.IGNORECASE)
+_PART = re.compile(r"-\d{5}-of-\d{5}$")
+MAX_BYTES = 120
+
+
+def human_name(stem: str) -> str:
+    """Return a file's or folder's name for people: “SmolLM2-135M-Instruct.Q4_1” is “SmolLM2 135M Instruct”."""
+    plain = _STORED_AS.sub("", _PART.sub("", unicodedata.normalize("NFC", stem)))
+    return re.sub(r"[-_\s]+", " ", plain).strip() or stem
+
+
+def folder_name(name: str) -> str:
+    """Return a short, safe folder name: “SmolLM2 135M Instruct” is “smollm2-135m-instruct”; letters of any language stay."""
+    text = unicodedata.normalize("NFC", name).casefold()
+    text = re.sub(r"[^\w.]+", "-", text).strip("-.") or "model"
+    while len(text.encode()) > MAX_BYTES:
+        text = text[:-1]
+    return text.rstrip("-.")

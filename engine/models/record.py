@@ -1,0 +1,36 @@
+"""`flint.json`: what Flint notes in a model folder that it made, so that the same file is never imported twice."""
+
+import dataclasses
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+FILE_NAME = "flint.json"
+VERSION = 1
+
+
+@dataclass(frozen=True)
+class Record:
+    """Where a folder came from: the human `name`, the source file's name, size in bytes and SHA-256."""
+
+    name: str
+    source_name: str
+    source_size: int
+    source_sha256: str
+
+
+def write_record(folder: Path, record: Record) -> None:
+    """Write the record into `folder`; raises `OSError`."""
+    document = {"version": VERSION, **dataclasses.asdict(record)}
+    (folder / FILE_NAME).write_text(json.dumps(document, indent=2, ensure_ascii=False) + "\n", "utf-8")
+
+
+def read_record(folder: Path) -> Record | None:
+    """Return the record of a folder, or None when it has none that can be read."""
+    try:
+        document = json.loads((folder / FILE_NAME).read_text("utf-8"))
+        record = Record(**{entry.name: document[entry.name] for entry in dataclasses.fields(Record)})
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return None
+    texts = (record.name, record.source_name, record.source_sha256)
+    return record if all(isinstance(text, str) for text in texts) and isinstance(record.source_size, int) else None
