@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
 
 from app.theme import Theme
 from app.widgets.frame import draw_frame, draw_hairline
+from app.widgets.heading import draw_heading
 from app.widgets.memory_gauge import MemoryGauge
 from app.widgets.sparkline import Sparkline
 from app.widgets.spinner import draw_ring
@@ -112,16 +113,6 @@ class SpeedGauge(QWidget):
         if self._first_token_s is not None:
             return f"first token {self._first_token_s:.2f} s"
         return "" if self._phase != "idle" else "ready" if self._has_model else "no model yet"
-
-
-def draw_heading(painter: QPainter, theme: Theme, line: QRect, text: str, note: str, *, quiet: bool = False) -> None:
-    """Paint a gauge's heading line: `text` at the left, `note` at the right."""
-    painter.setPen(theme.color("ink-2" if quiet else "ink"))
-    painter.setFont(theme.font("small", 500))
-    painter.drawText(line, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, text)
-    painter.setPen(theme.color("ink-3"))
-    painter.setFont(theme.font("caption"))
-    painter.drawText(line, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, note)
 
 
 class GaugeCard(QWidget):

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app.theme import Theme
 from app.widgets.frame import draw_frame
+from app.widgets.heading import draw_heading
 from app.widgets.throttle import Throttle
 from engine.core.messages import MemoryReading
 
@@ -82,18 +83,13 @@ class MemoryGauge(QWidget):
     def paintEvent(self, _event: QPaintEvent) -> None:
         painter = QPainter(self)
         color = self._theme.color
-        line = QRect(0, 0, self.width(), 16)
-        painter.setFont(self._theme.font("small", 500))
-        painter.setPen(color("ink"))
-        painter.drawText(line, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, "Memory")
-        painter.setFont(self._theme.font("caption"))
-        painter.setPen(color("ink-3"))
-        painter.drawText(line, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, self.text)
+        draw_heading(painter, self._theme, QRect(0, 0, self.width(), 16), "Memory", self.text)
         bar = QRect(0, 26, self.width(), 8)
         if self._reading is None or self._reading.total <= 0:
             draw_frame(painter, bar, 4, color("m-free"))
         else:
             self._paint_bar(painter, bar, self._reading)
+        painter.setFont(self._theme.font("caption"))
         self._paint_legend(painter, QPoint(0, 44))
 
     def _paint_bar(self, painter: QPainter, bar: QRect, reading: MemoryReading) -> None:

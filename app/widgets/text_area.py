@@ -1,0 +1,114 @@
+"""A field for several lines of text."""
+
+from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
+from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent
+from PySide6.QtWidgets import QFrame, QPlainTextEdit, QSizePolicy, QVBoxLayout, QWidget
+
+from app.theme import Theme
+from app.widgets.debounce import Debounce
+from app.widgets.frame import draw_frame
+from app.widgets.halo import edit_glow
+from app.widgets.text_field import text_palette, text_style
+
+_RADIUS = 6
+_LINES = (3, 10)
+
+
+class TextArea(QWidget):
+    """A field that grows from 3 lines to 10 with its text, then scrolls; Tab leaves it.
+
+    `edited` carries the text 400 ms after the last key, and at once when the focus leaves. `edit` is the text edit inside.
+    """
+
+    edited = Signal(str)
+
+    def __init__(self, theme: Theme, name: str, *, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._silent = False
+        self.edit = QPlainTextEdit(self)
+        self.edit.setAccessibleName(name)
+        self.edit.setObjectName(f"field.{name}")
+        self.edit.setTabChangesFocus(True)
+        self.edit.setFrameShape(QFrame.Shape.NoFrame)
+        self.edit.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.edit.document().setDocumentMargin(3)
+        self.edit.installEventFilter(self)
+        self.setAttribute(Qt.WidgetAttribute.WA_Hover)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(4, 2, 2, 2)
+        layout.addWidget(self.edit)
+        self._glow = edit_glow(theme, self, _RADIUS, source=self.edit)
+        self._debounce = Debounce(self._say, self)
+        self.edit.textChanged.connect(self._changed)
+        theme.changed.connect(self._dress)
+        self._dress()
+
+    @property
+    def text(self) -> str:
+        """The text as it stands."""
+        return self.edit.toPlainText()
+
+    @property
+    def waiting(self) -> bool:
+        """Whether something was typed that has not been said yet."""
+        return self._debounce.waiting
+
+    def show_text(self, text: str) -> None:
+        """Show a text without saying so; what was typed and not yet said is dropped."""
+        self._debounce.forget()
+        if text != self.text:
+            self._silent = True
+            self.edit.setPlainText(text)
+            self._silent = False
+
+    def flush(self) -> None:
+        """Say what was typed now."""
+        self._debounce.flush()
+
+    def sizeHint(self) -> QSize:
+        """As many lines as there are, from 3 to 10."""
+        line = QFontMetrics(self._theme.font("small")).lineSpacing()
+        lines = min(max(round(self.edit.document().size().height()), _LINES[0]), _LINES[1])
+        return QSize(200, lines * line + 2 * 3 + 4)
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        color = self._theme.color
+        edge = "accent" if self.edit.hasFocus() else "border-hi" if self.underMouse() else "border"
+        if self.isEnabled():
+            draw_frame(painter, self.rect(), _RADIUS, color("field"), color(edge))
+        else:
+            draw_frame(painter, self.rect(), _RADIUS, line=color("separator"))
+
+    def eventFilter(self, _watched: QObject, event: QEvent) -> bool:
+        """Say what was typed before the focus or the field itself is gone."""
+        if event.type() in (QEvent.Type.FocusOut, QEvent.Type.Hide):
+            self.flush()
+            self.update()
+        elif event.type() == QEvent.Type.FocusIn:
+            self.update()
+        elif event.type() == QEvent.Type.Resize:
+            self._fit()
+        return False
+
+    def _changed(self) -> None:
+        self._fit()
+        if not self._silent:
+            self._debounce.touch()
+
+    def _fit(self) -> None:
+        height = self.sizeHint().height()
+        if height != self.height():
+            self.setFixedHeight(height)
+
+    def _say(self) -> None:
+        self.edited.emit(self.text)
+
+    def _dress(self) -> None:
+        self.edit.setFont(self._theme.font("small"))
+        self.edit.setPalette(text_palette(self._theme))
+        self.edit.setStyleSheet(text_style(self._theme, "QPlainTextEdit"))
+        self._fit()
+        self.update()

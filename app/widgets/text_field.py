@@ -1,0 +1,157 @@
+"""A one-line field for text or a number."""
+
+from PySide6.QtCore import QEvent, QSize, Qt, Signal
+from PySide6.QtGui import QEnterEvent, QFocusEvent, QHideEvent, QKeyEvent, QPainter, QPaintEvent, QPalette
+from PySide6.QtWidgets import QLineEdit, QSizePolicy, QWidget
+
+from app.theme import Theme
+from app.widgets.debounce import Debounce
+from app.widgets.frame import draw_frame
+from app.widgets.halo import edit_glow
+
+_RADIUS = 6
+
+
+class TextField(QLineEdit):
+    """A field 24 px high.
+
+    `edited` carries the text 400 ms after the last key, and at once with Return or when the focus leaves; `stepped` carries
+    +1 or -1 for the up and down keys. Escape takes back what was typed. `set_refused` marks a text that is not applied.
+    """
+
+    edited = Signal(str)
+    stepped = Signal(int)
+
+    def __init__(self, theme: Theme, name: str, *, width: int | None = None, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._refused = False
+        self._shown = ""
+        self.setObjectName(f"field.{name}")
+        self.setAccessibleName(name)
+        self.setFrame(False)
+        self.setFixedHeight(24)
+        self.setTextMargins(5, 0, 5, 0)
+        self.setAttribute(Qt.WidgetAttribute.WA_Hover)
+        if width is not None:
+            self.setFixedWidth(width)
+            self.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        else:
+            self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self._glow = edit_glow(theme, self, _RADIUS)
+        self._debounce = Debounce(self._say, self)
+        self.textEdited.connect(lambda _text: self._debounce.touch())
+        theme.changed.connect(self._dress)
+        self._dress()
+
+    @property
+    def refused(self) -> bool:
+        """Whether the text is marked as not applied."""
+        return self._refused
+
+    @property
+    def waiting(self) -> bool:
+        """Whether something was typed that has not been said yet."""
+        return self._debounce.waiting
+
+    def show_text(self, text: str) -> None:
+        """Show a text without saying so; what was typed and not yet said is dropped."""
+        self._debounce.forget()
+        self._shown = text
+        if text != self.text():
+            self.setText(text)
+            self.setCursorPosition(0 if self.alignment() & Qt.AlignmentFlag.AlignLeft and not self.hasFocus() else len(text))
+        self.set_refused(False)
+
+    def set_refused(self, refused: bool) -> None:
+        """Mark the text as out of range."""
+        self._refused = refused
+        self.update()
+
+    def flush(self) -> None:
+        """Say what was typed now."""
+        self._debounce.flush()
+
+    def sizeHint(self) -> QSize:
+        """24 px high."""
+        return QSize(120, 24)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        color = self._theme.color
+        if not self.isEnabled():
+            draw_frame(painter, self.rect(), _RADIUS, line=color("separator"))
+        else:
+            draw_frame(painter, self.rect(), _RADIUS, color("field"), color(self._edge()))
+        painter.end()
+        super().paintEvent(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        key = event.key()
+        if key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.flush()
+            self.selectAll()
+        elif key == Qt.Key.Key_Escape and (self.text() != self._shown or self._refused):
+            self.show_text(self._shown)
+            self.selectAll()
+        elif key in (Qt.Key.Key_Up, Qt.Key.Key_Down):
+            self.flush()
+            self.stepped.emit(1 if key == Qt.Key.Key_Up else -1)
+        else:
+            super().keyPressEvent(event)
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        self.flush()
+        super().focusOutEvent(event)
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        self.flush()
+        super().hideEvent(event)
+
+    def enterEvent(self, event: QEnterEvent) -> None:
+        super().enterEvent(event)
+        self.update()
+
+    def leaveEvent(self, event: QEvent) -> None:
+        super().leaveEvent(event)
+        self.update()
+
+    def _edge(self) -> str:
+        if self._refused:
+            return "critical"
+        if self.hasFocus():
+            return "accent"
+        return "border-hi" if self.underMouse() else "border"
+
+    def _say(self) -> None:
+        self._shown = self.text()
+        self.edited.emit(self.text())
+
+    def _dress(self) -> None:
+        self.setFont(self._theme.font("small"))
+        self.setPalette(text_palette(self._theme))
+        self.setStyleSheet(text_style(self._theme, "QLineEdit"))
+        self.update()
+
+
+def text_palette(theme: Theme) -> QPalette:
+    """Return the palette of an editable text that is painted over its own frame."""
+    palette = QPalette()
+    clear = theme.color("p1")
+    palette.setColor(QPalette.ColorRole.Base, clear)
+    palette.setColor(QPalette.ColorRole.Text, theme.color("ink"))
+    palette.setColor(QPalette.ColorGroup.Disabled, QPalette.ColorRole.Text, theme.color("ink-off"))
+    palette.setColor(QPalette.ColorRole.PlaceholderText, theme.color("ink-3"))
+    palette.setColor(QPalette.ColorRole.Highlight, theme.color("p3"))
+    palette.setColor(QPalette.ColorRole.HighlightedText, theme.color("ink"))
+    return palette
+
+
+def text_style(theme: Theme, kind: str) -> str:
+    """Return the style sheet that says the same where a style sheet is in force and palettes are not heard."""
+    css = theme.css
+    return (
+        f"{kind} {{ background: transparent; border: none; color: {css('ink')}; selection-color: {css('ink')};"
+        f" selection-background-color: {css('p3')}; placeholder-text-color: {css('ink-3')}; }}"
+        f"{kind}:disabled {{ color: {css('ink-off')}; }}"
+    )
