@@ -19,11 +19,16 @@ PLATFORM = ["--python-platform", "aarch64-apple-darwin", "--python-version", "3.
 DEPLOYMENT = {"MACOSX_DEPLOYMENT_TARGET": "14.0"}
 
 
-def blocks():
-    """The file's requirements, each with its hash lines, by name."""
-    text = re.sub(r"^\s*#.*$", "", PINNED.read_text(encoding="utf-8"), flags=re.MULTILINE)
+def parse(text):
+    """Pinned requirements by name: the version, and the set of hashes."""
+    text = re.sub(r"^\s*#.*$", "", text, flags=re.MULTILINE)
     found = re.findall(r"^([A-Za-z0-9._-]+)==(\S+)((?:\s*\\\s*--hash=\S+)*)\s*$", text, re.MULTILINE)
-    return {canonicalize_name(name): (Version(version), hashes) for name, version, hashes in found}
+    hashes = re.compile(r"--hash=sha256:([0-9a-f]{64})\b")
+    return {canonicalize_name(name): (Version(version), set(hashes.findall(rest))) for name, version, rest in found}
+
+
+def blocks():
+    return parse(PINNED.read_text(encoding="utf-8"))
 
 
 def wanted():
@@ -38,8 +43,7 @@ def test_every_line_is_a_pinned_package_with_hashes():
     lines = PINNED.read_text(encoding="utf-8").splitlines()
     requirements = [line for line in lines if line and not line.startswith((" ", "#"))]
     assert len(requirements) == len(blocks()) > 20
-    for name, (_, hashes) in blocks().items():
-        assert re.search(r"--hash=sha256:[0-9a-f]{64}\b", hashes), name
+    assert [name for name, (_, hashes) in blocks().items() if not hashes] == []
 
 
 def test_it_names_no_index_and_no_address():
@@ -57,16 +61,27 @@ def test_what_only_linux_needs_is_not_in_it():
     assert not {name for name in blocks() if name in {"mlx-cpu", "mlx-cuda", "secretstorage"}}
 
 
-def test_the_pins_are_whole_nothing_more_and_nothing_less(tmp_path):
+@pytest.fixture(scope="module")
+def resolved(tmp_path_factory):
+    """What the project resolves to under these pins, with the hashes the registry gives now."""
+    pins = tmp_path_factory.mktemp("pins") / "pins.txt"
+    pins.write_text("".join(f"{name}=={version}\n" for name, (version, _) in blocks().items()))
     done = uv(
-        *("pip", "compile", "pyproject.toml", "--constraints", PINNED, *PLATFORM),
-        *("--no-header", "--no-annotate", "--no-emit-index-url"),
+        *("pip", "compile", "pyproject.toml", "--constraints", pins, *PLATFORM),
+        *("--generate-hashes", "--no-header", "--no-annotate", "--no-emit-index-url"),
         cwd=ROOT,
         environ=DEPLOYMENT,
     )
     assert done.returncode == 0, done.stderr
-    resolved = dict(line.split("==") for line in done.stdout.splitlines() if "==" in line)
-    assert resolved == {name: str(version) for name, (version, _) in blocks().items()}
+    return parse(done.stdout)
+
+
+def test_the_pins_are_whole_nothing_more_and_nothing_less(resolved):
+    assert {name: version for name, (version, _) in resolved.items()} == {n: version for n, (version, _) in blocks().items()}
+
+
+def test_every_hash_is_one_the_registry_gives(resolved):
+    assert {name: hashes - resolved[name][1] for name, (_, hashes) in blocks().items() if hashes - resolved[name][1]} == {}
 
 
 def test_every_pin_is_still_to_be_had_as_a_wheel_for_macos_14_on_arm64(tmp_path):
