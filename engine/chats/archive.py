@@ -1,0 +1,110 @@
+"""Whole chats, every branch, out of the database and into it: what export and import stand on."""
+
+import json
+import sqlite3
+import uuid
+from collections.abc import Iterable
+from typing import Any
+
+from engine.chats import tree
+from engine.chats.database import storable
+from engine.chats.records import ChatSummary, ChatTree, MessageNode
+from engine.chats.search import index_message, index_title
+
+CHAT_COLUMNS = "id, title, created_at, updated_at, pinned, model_id, deleted_at"
+
+
+def new_id() -> str:
+    """Return a new id, never used before."""
+    return uuid.uuid4().hex
+
+
+def summary(row: tuple[str, str, float, float, int, str, float | None]) -> ChatSummary:
+    """Return the summary in a row of `CHAT_COLUMNS`."""
+    id_, title, created_at, updated_at, pinned, model_id, deleted_at = row
+    return ChatSummary(id_, title, created_at, updated_at, bool(pinned), model_id, deleted_at)
+
+
+def read_chat(connection: sqlite3.Connection, chat: int) -> ChatTree:
+    """Return the chat in a row with all of its branches."""
+    found = connection.execute(
+        f"SELECT {CHAT_COLUMNS}, settings, draft, active_root FROM chats WHERE row = ?", (chat,)
+    ).fetchone()
+    *columns, settings, draft, active_root = found
+    rows = connection.execute(
+        """SELECT messages.id, parents.id, messages.role, messages.text, messages.reasoning, messages.state,
+            messages.created_at, messages.model_id, messages.facts, messages.error,
+            messages.row IS CASE WHEN messages.parent IS NULL THEN ? ELSE parents.active_child END
+        FROM messages LEFT JOIN messages AS parents ON parents.row = messages.parent
+        WHERE messages.chat = ? ORDER BY messages.row""",
+        (active_root, chat),
+    )
+    nodes = tuple(_node(list(row)) for row in rows)
+    return ChatTree(summary(tuple(columns)), json.loads(settings), draft, nodes)
+
+
+def write_chat(connection: sqlite3.Connection, whole: ChatTree) -> str:
+    """Write a chat as it is and return its id: its own where none of its ids is taken, else all of them are new.
+
+    A reply that was streaming when it was exported becomes interrupted: nobody writes it here.
+    """
+    ids = _ids(connection, whole)
+    chat_id = ids[""]
+    chat = whole.chat
+    cursor = connection.execute(
+        f"INSERT INTO chats ({CHAT_COLUMNS}, settings, draft) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            *(chat_id, storable(chat.title), chat.created_at, chat.updated_at, chat.pinned, storable(chat.model_id)),
+            *(chat.deleted_at, tree.dump(whole.settings), storable(whole.draft)),
+        ),
+    )
+    row = int(cursor.lastrowid or 0)
+    index_title(connection, row, storable(chat.title))
+    rows: dict[str, int] = {}
+    for node in whole.messages:
+        parent = None if node.parent_id is None else rows[node.parent_id]
+        rows[node.id] = _write_node(connection, row, parent, ids[node.id], node)
+        if node.active and parent is None:
+            connection.execute("UPDATE chats SET active_root = ? WHERE row = ?", (rows[node.id], row))
+        elif node.active:
+            connection.execute("UPDATE messages SET active_child = ? WHERE row = ?", (rows[node.id], parent))
+    return chat_id
+
+
+def _write_node(connection: sqlite3.Connection, chat: int, parent: int | None, id_: str, node: MessageNode) -> int:
+    state = "interrupted" if node.state == "streaming" else node.state
+    text = storable(node.text)
+    message = tree.NewMessage(
+        id=id_,
+        role=node.role,
+        text=text,
+        state=state,
+        created_at=node.created_at,
+        model_id=storable(node.model_id),
+        reasoning=storable(node.reasoning),
+        facts=None if node.facts is None else tree.dump(node.facts),
+        error=None if node.error is None else tree.dump(node.error),
+    )
+    row = tree.insert(connection, chat, parent, message)
+    index_message(connection, row, text)
+    return row
+
+
+def _node(values: list[Any]) -> MessageNode:
+    for place in (8, 9):
+        values[place] = None if values[place] is None else json.loads(values[place])
+    values[10] = bool(values[10])
+    return MessageNode(*values)
+
+
+def _ids(connection: sqlite3.Connection, whole: ChatTree) -> dict[str, str]:
+    """Return each message's id under its old one, and the chat's under ""."""
+    own = [node.id for node in whole.messages]
+    taken = _taken(connection, "chats", [whole.chat.id]) or _taken(connection, "messages", own)
+    if taken:
+        return {"": new_id(), **{id_: new_id() for id_ in own}}
+    return {"": whole.chat.id, **{id_: id_ for id_ in own}}
+
+
+def _taken(connection: sqlite3.Connection, table: str, ids: Iterable[str]) -> bool:
+    return any(connection.execute(f"SELECT 1 FROM {table} WHERE id = ?", (id_,)).fetchone() for id_ in ids)

@@ -1,0 +1,103 @@
+"""Text as a search sees it: case, diacritics and width ignored; scripts without spaces split into characters."""
+
+import bisect
+import functools
+import re
+import unicodedata
+from dataclasses import dataclass
+
+# Marks that are ignored: combining diacritics, Hebrew and Arabic vowel points, joiners and variation selectors. Vowel signs
+# of Indic scripts and the kana voicing marks are not among them: they make other words.
+_IGNORED = (
+    "\u00ad\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670"
+    "\u06d6-\u06dc\u1ab0-\u1aff\u1dc0-\u1dff\u200b-\u200d\u20d0-\u20ff\ufe00-\ufe0f\ufe20-\ufe2f\ufeff"
+)
+# What joins the character before it: the above, kana voicing marks, and the later parts of a Hangul syllable.
+_JOINING = _IGNORED + "\u3099\u309a\u1160-\u11ff"
+_IGNORED_MARK = re.compile(f"[{_IGNORED}]+")
+_CLUSTER = re.compile(f"[\x00-\x7f][{_JOINING}]+|[^\x00-\x7f][{_JOINING}]*")
+
+# Letters whose stroke or ligature Unicode does not take apart.
+_LETTERS = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ħ": "h", "ŧ": "t", "ı": "i", "æ": "ae", "œ": "oe", "’": "'", "‘": "'"})
+
+# Written without spaces (Thai, Lao, Myanmar, Khmer, kana, Han) or with particles joined on (Hangul): every character is a word
+# of its own, and a run of them a phrase. So are the symbols of “C++”, “C#” and “$HOME”.
+_SINGLES = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3041-\u3096\u3099\u309a\u309d-\u309f\u30a1-\u30ff\u3100-\u312f\u3400-\u4dbf"
+    "\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff\U00020000-\U000323af#+$"
+)
+SINGLE = re.compile(f"[{_SINGLES}]")
+
+
+@dataclass(frozen=True)
+class Folded:
+    """Folded text that remembers where it came from: `starts[i]` in `text` came from `origins[i]` in the original."""
+
+    text: str
+    starts: tuple[int, ...]
+    origins: tuple[int, ...]
+    original_length: int
+
+    def original_span(self, start: int, end: int) -> tuple[int, int]:
+        """Return the whole original characters behind the non-empty `text[start:end]`."""
+        first, last = self._piece(start), self._piece(end - 1)
+        # A piece of unchanged length was folded one to one; any other is indivisible.
+        a = self.origins[first] + (start - self.starts[first] if self._is_plain(first) else 0)
+        b = self.origins[last] + end - self.starts[last] if self._is_plain(last) else self._end(last)
+        return a, b
+
+    def _piece(self, position: int) -> int:
+        return bisect.bisect_right(self.starts, position) - 1
+
+    def _end(self, index: int) -> int:
+        return self.original_length if index + 1 == len(self.origins) else self.origins[index + 1]
+
+    def _is_plain(self, index: int) -> bool:
+        folded_end = len(self.text) if index + 1 == len(self.starts) else self.starts[index + 1]
+        return folded_end - self.starts[index] == self._end(index) - self.origins[index]
+
+
+def fold(text: str) -> str:
+    """Return `text` for comparing: lower case, without diacritics, in compatibility form."""
+    if text.isascii():
+        return text.lower()
+    return "".join(piece for piece, _ in _pieces(text))
+
+
+def fold_with_origins(text: str) -> Folded:
+    """Return `fold(text)` together with the way back to positions in `text`."""
+    pieces: list[str] = []
+    starts: list[int] = []
+    origins: list[int] = []
+    length = 0
+    for piece, origin in _pieces(text):
+        if piece:
+            pieces.append(piece)
+            starts.append(length)
+            origins.append(origin)
+            length += len(piece)
+    return Folded("".join(pieces), tuple(starts or [0]), tuple(origins or [0]), len(text))
+
+
+def spaced(folded: str) -> str:
+    """Return folded text in the form the index is given: each character of an unspaced script stands alone."""
+    return SINGLE.sub(lambda match: f" {match[0]} ", folded).replace("\x00", " ")
+
+
+def _pieces(text: str) -> list[tuple[str, int]]:
+    pieces = []
+    end = 0
+    for match in _CLUSTER.finditer(text):
+        if match.start() > end:
+            pieces.append((text[end : match.start()].lower(), end))
+        pieces.append((_fold_cluster(match[0]), match.start()))
+        end = match.end()
+    if end < len(text):
+        pieces.append((text[end:].lower(), end))
+    return pieces
+
+
+@functools.lru_cache(maxsize=8192)
+def _fold_cluster(cluster: str) -> str:
+    bare = _IGNORED_MARK.sub("", unicodedata.normalize("NFKD", cluster))
+    return unicodedata.normalize("NFC", bare).casefold().translate(_LETTERS)

@@ -1,0 +1,90 @@
+"""What the chat store hands out: plain frozen records. Times are Unix seconds, ids are text made by the store."""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from engine.core.errors import ErrorInfo
+from engine.core.messages import ReplyFacts, Role
+
+type MessageState = Literal["complete", "streaming", "interrupted", "cancelled", "failed"]
+
+
+@dataclass(frozen=True)
+class ChatSummary:
+    """A chat as the list shows it. `updated_at` is its last message's time; `deleted_at` is None outside the trash."""
+
+    id: str
+    title: str
+    created_at: float
+    updated_at: float
+    pinned: bool
+    model_id: str
+    deleted_at: float | None = None
+
+
+@dataclass(frozen=True)
+class StoredMessage:
+    """One message of a chat's tree.
+
+    `parent_id` is None for a first message. The messages with the same parent are siblings (an edit or another try of a
+    reply): `sibling_index` counts from 0, oldest first, `sibling_count` counts this one too. `model_id`, `reasoning`, `facts`
+    and `error` belong to replies; `facts` is also None where a newer Flint's could not be read.
+    """
+
+    id: str
+    chat_id: str
+    parent_id: str | None
+    role: Role
+    text: str
+    reasoning: str
+    state: MessageState
+    created_at: float
+    model_id: str
+    facts: ReplyFacts | None
+    error: ErrorInfo | None
+    sibling_index: int
+    sibling_count: int
+
+
+@dataclass(frozen=True)
+class SearchHit:
+    """A place where a search found its words: a message, or the chat's title when `message_id` is None.
+
+    `spans` are the (start, end) character positions of the matches in `snippet`.
+    """
+
+    chat_id: str
+    message_id: str | None
+    title: str
+    snippet: str
+    spans: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True)
+class MessageNode:
+    """A message as export keeps it. `facts` and `error` are JSON values as stored, so that nothing unknown is lost.
+
+    `active`: of its siblings, the one that is shown when their parent is.
+    """
+
+    id: str
+    parent_id: str | None
+    role: Role
+    text: str
+    reasoning: str
+    state: MessageState
+    created_at: float
+    model_id: str
+    facts: Any
+    error: Any
+    active: bool
+
+
+@dataclass(frozen=True)
+class ChatTree:
+    """A whole chat, every branch: `messages` in the order they were written, so a parent stands before its children."""
+
+    chat: ChatSummary
+    settings: dict[str, object]
+    draft: str
+    messages: tuple[MessageNode, ...]

@@ -1,0 +1,124 @@
+"""Full-text search over titles and messages: the index, and queries in which any text is safe."""
+
+import re
+import sqlite3
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from engine.chats.folding import SINGLE, fold, spaced
+from engine.chats.records import SearchHit
+from engine.chats.snippet import make_snippet
+
+TERMS = 16
+TERM_CHARACTERS = 100
+"""A pasted page is cut to so many words of such a length: more would not find anything else."""
+
+_TITLES = """SELECT chats.id, NULL, title, title FROM {source} WHERE {condition} AND deleted_at IS NULL
+    ORDER BY updated_at DESC, chats.row DESC LIMIT ?"""
+_MESSAGES = """SELECT chats.id, messages.id, title, text FROM {source} WHERE {condition} AND deleted_at IS NULL
+    ORDER BY {order} DESC LIMIT ?"""
+
+
+@dataclass(frozen=True)
+class Term:
+    """One word of a query: `words` in index form, empty where the index holds no such thing (then `literal` is looked for)."""
+
+    words: str
+    literal: str
+
+
+def terms_of(query: str) -> tuple[Term, ...]:
+    """Split what somebody typed at its spaces; each part must be found, as the beginning of a word or phrase."""
+    terms: dict[str, Term] = {}
+    for part in query.split():
+        literal = part[:TERM_CHARACTERS]
+        words = " ".join(_words(fold(literal)))
+        terms.setdefault(words or literal, Term(words, literal))
+    return tuple(terms.values())[:TERMS]
+
+
+def index_title(connection: sqlite3.Connection, row: int, title: str) -> None:
+    """Put a chat's title into the index, in place of an earlier one."""
+    connection.execute("DELETE FROM title_index WHERE rowid = ?", (row,))
+    connection.execute("INSERT INTO title_index (rowid, words) VALUES (?, ?)", (row, spaced(fold(title))))
+
+
+def index_message(connection: sqlite3.Connection, row: int, text: str) -> None:
+    """Put a message's text into the index, in place of an earlier one."""
+    connection.execute("DELETE FROM message_index WHERE rowid = ?", (row,))
+    connection.execute("INSERT INTO message_index (rowid, words) VALUES (?, ?)", (row, spaced(fold(text))))
+
+
+def remove_chats(connection: sqlite3.Connection, rows: Sequence[int]) -> None:
+    """Take chats and their messages out of the index, and what the index still remembers of them out of the file."""
+    for row in rows:
+        connection.execute("DELETE FROM title_index WHERE rowid = ?", (row,))
+        connection.execute("DELETE FROM message_index WHERE rowid IN (SELECT row FROM messages WHERE chat = ?)", (row,))
+    for table in ("title_index", "message_index"):
+        # A deleted entry's words stay in the index until its segments are merged.
+        connection.execute(f"INSERT INTO {table} ({table}) VALUES ('optimize')")
+
+
+def search(connection: sqlite3.Connection, query: str, limit: int) -> list[SearchHit]:
+    """Return up to `limit` places that hold every word of `query`: titles first, then messages, newest first."""
+    terms = terms_of(query)
+    if not terms or limit < 1:
+        return []
+    rows = _find(connection, "title", terms, limit)
+    rows += _find(connection, "message", terms, limit - len(rows))
+    needles = [_needle(term) for term in terms]
+    hits = []
+    for chat_id, message_id, title, text in rows:
+        snippet, spans = make_snippet(text, needles)
+        hits.append(SearchHit(chat_id, message_id, title, snippet, spans))
+    return hits
+
+
+def _find(
+    connection: sqlite3.Connection, kind: str, terms: Sequence[Term], limit: int
+) -> list[tuple[str, str | None, str, str]]:
+    indexed = [f'"{term.words}" *' for term in terms if term.words]
+    conditions: list[str] = []
+    values: list[str | int] = []
+    column = "title" if kind == "title" else "text"
+    if indexed:
+        conditions.append(f"{kind}_index MATCH ?")
+        values.append(" AND ".join(indexed))
+    for term in terms:
+        if not term.words:
+            conditions.append(f"instr({column}, ?) > 0")
+            values.append(term.literal)
+    join = f"{kind}_index CROSS JOIN" if indexed else ""
+    on = f"ON {'chats' if kind == 'title' else 'messages'}.row = {kind}_index.rowid" if indexed else ""
+    if kind == "title":
+        statement = _TITLES.format(source=f"{join} chats {on}", condition=" AND ".join(conditions))
+    else:
+        statement = _MESSAGES.format(
+            source=f"{join} messages {on} CROSS JOIN chats ON chats.row = messages.chat",
+            condition=" AND ".join(conditions),
+            # CROSS keeps the tables in that order. The index walks backwards by itself, so a word that is everywhere stops at
+            # the limit instead of being sorted.
+            order="message_index.rowid" if indexed else "messages.row",
+        )
+    return connection.execute(statement, (*values, limit)).fetchall()
+
+
+def _words(folded: str) -> Iterator[str]:
+    """Yield the index's words of a folded term; everything else (quotes, brackets, operators) is left out."""
+    for chunk in spaced(folded).split():
+        yield from "".join(character if _is_word(character) else " " for character in chunk).split()
+
+
+def _is_word(character: str) -> bool:
+    return unicodedata.category(character)[0] in "LNM" or character in "#+$"
+
+
+def _needle(term: Term) -> re.Pattern[str]:
+    """Return the pattern that finds a term again in folded text, for the marks in a snippet."""
+    words = term.words.split()
+    if not words:
+        return re.compile(re.escape(fold(term.literal)))
+    between = r"(?:[^\w#+$]|_)*"
+    start = "" if SINGLE.match(words[0]) else r"(?<![^\W_])"
+    return re.compile(start + between.join(re.escape(word) for word in words))
