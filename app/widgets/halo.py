@@ -15,6 +15,7 @@ _KEYBOARD = {
     Qt.FocusReason.BacktabFocusReason,
     Qt.FocusReason.ShortcutFocusReason,
 }
+_AWAY = {Qt.FocusReason.ActiveWindowFocusReason, Qt.FocusReason.PopupFocusReason}
 _FOLLOWED = {QEvent.Type.Move, QEvent.Type.Resize}
 
 
@@ -61,6 +62,7 @@ class Halo(QObject):
         self._source = source or control
         self._line: _Line | None = None
         self._watched: list[QWidget] = []
+        self._comes_back = False
         self._source.installEventFilter(self)
 
     @property
@@ -81,9 +83,14 @@ class Halo(QObject):
         """Follow the focus and every move of the control and of what holds it."""
         kind = event.type()
         if watched is self._source and kind == QEvent.Type.FocusIn and isinstance(event, QFocusEvent):
-            if not self._keyboard_only or event.reason() in _KEYBOARD:
+            returning = event.reason() in _AWAY and self._comes_back
+            if not self._keyboard_only or event.reason() in _KEYBOARD or returning:
                 self._show()
-        elif watched is self._source and kind in (QEvent.Type.FocusOut, QEvent.Type.Hide):
+        elif watched is self._source and kind == QEvent.Type.FocusOut and isinstance(event, QFocusEvent):
+            # Another window or a menu only borrows the focus.
+            self._comes_back = self.visible and event.reason() in _AWAY
+            self._hide()
+        elif watched is self._source and kind == QEvent.Type.Hide:
             self._hide()
         elif kind in _FOLLOWED:
             self.follow()

@@ -112,17 +112,21 @@ class MemoryGauge(QWidget):
             painter.fillRect(QRect(min(left, bar.right() - 1), bar.top() - 3, 2, bar.height() + 6), self._theme.color("ink"))
 
     def _paint_legend(self, painter: QPainter, corner: QPoint) -> None:
-        column = (self.width() - 16) // 2
         labels = self._parts or parts(MemoryReading(0, 0, 0, 0, 0, 0, 0, 0, 0))
+        # The columns are as wide as their longest label and figure, so that no figure moves what is beside it.
+        metrics = painter.fontMetrics()
+        figure = metrics.horizontalAdvance("88.8")
+        right = max(metrics.horizontalAdvance(part.label) for part in labels[3:]) + 14 + 6 + figure
+        right = max(right, (self.width() - 16) // 2)
+        columns = (QRect(0, 0, self.width() - right - 12, 16), QRect(self.width() - right, 0, right, 16))
         for index, part in enumerate(labels):
-            x = corner.x() + (column + 16) * (index // 3)
-            row = QRect(x, corner.y() + 16 * (index % 3), column, 16)
+            row = columns[index // 3].translated(corner.x(), corner.y() + 16 * (index % 3))
             draw_frame(painter, QRect(row.left(), row.top() + 4, 8, 8), 2, self._theme.color(part.role))
             painter.setPen(self._theme.color("ink-2"))
             painter.drawText(row.adjusted(14, 0, 0, 0), Qt.AlignmentFlag.AlignVCenter, part.label)
             painter.setPen(self._theme.color("ink"))
-            figure = f"{part.size / _GB:.1f}" if self._reading is not None else ""
-            painter.drawText(row, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, figure)
+            text = figure_text(part.size) if self._reading is not None else ""
+            painter.drawText(row, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, text)
 
     def _refresh(self) -> None:
         self._reading = self._wanted
@@ -134,6 +138,12 @@ class MemoryGauge(QWidget):
             self.setAccessibleName(name)
             self.setAccessibleDescription(", ".join(f"{part.label} {part.size / _GB:.1f} GB" for part in self._parts))
         self.update()
+
+
+def figure_text(size: int) -> str:
+    """Return a size in GB, never longer than four characters on any machine Flint runs on: 0.3, 32.2, 128."""
+    gigabytes = size / _GB
+    return f"{gigabytes:.1f}" if gigabytes < 99.95 else f"{gigabytes:.0f}"
 
 
 def widths(sizes: list[int], total: int, length: int) -> list[float]:

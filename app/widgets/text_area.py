@@ -8,7 +8,7 @@ from app.theme import Theme
 from app.widgets.debounce import Debounce
 from app.widgets.frame import draw_frame
 from app.widgets.halo import edit_glow
-from app.widgets.text_field import text_palette, text_style
+from app.widgets.text_field import text_style
 
 _RADIUS = 6
 _LINES = (3, 10)
@@ -42,6 +42,7 @@ class TextArea(QWidget):
         self._glow = edit_glow(theme, self, _RADIUS, source=self.edit)
         self._debounce = Debounce(self._say, self)
         self.edit.textChanged.connect(self._changed)
+        self.edit.document().documentLayout().documentSizeChanged.connect(lambda _size: self._fit())
         theme.changed.connect(self._dress)
         self._dress()
 
@@ -89,12 +90,9 @@ class TextArea(QWidget):
             self.update()
         elif event.type() == QEvent.Type.FocusIn:
             self.update()
-        elif event.type() == QEvent.Type.Resize:
-            self._fit()
         return False
 
     def _changed(self) -> None:
-        self._fit()
         if not self._silent:
             self._debounce.touch()
 
@@ -107,8 +105,8 @@ class TextArea(QWidget):
         self.edited.emit(self.text)
 
     def _dress(self) -> None:
-        self.edit.setFont(self._theme.font("small"))
-        self.edit.setPalette(text_palette(self._theme))
+        # In this order: a style sheet set after a font takes the font away again.
         self.edit.setStyleSheet(text_style(self._theme, "QPlainTextEdit"))
+        self.edit.setFont(self._theme.font("small"))
         self._fit()
         self.update()

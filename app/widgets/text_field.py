@@ -1,7 +1,7 @@
 """A one-line field for text or a number."""
 
 from PySide6.QtCore import QEvent, QSize, Qt, Signal
-from PySide6.QtGui import QEnterEvent, QFocusEvent, QHideEvent, QKeyEvent, QPainter, QPaintEvent, QPalette
+from PySide6.QtGui import QEnterEvent, QFocusEvent, QHideEvent, QKeyEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QLineEdit, QSizePolicy, QWidget
 
 from app.theme import Theme
@@ -128,27 +128,14 @@ class TextField(QLineEdit):
         self.edited.emit(self.text())
 
     def _dress(self) -> None:
-        self.setFont(self._theme.font("small"))
-        self.setPalette(text_palette(self._theme))
+        # In this order: a style sheet set after a font takes the font away again.
         self.setStyleSheet(text_style(self._theme, "QLineEdit"))
+        self.setFont(self._theme.font("small"))
         self.update()
 
 
-def text_palette(theme: Theme) -> QPalette:
-    """Return the palette of an editable text that is painted over its own frame."""
-    palette = QPalette()
-    clear = theme.color("p1")
-    palette.setColor(QPalette.ColorRole.Base, clear)
-    palette.setColor(QPalette.ColorRole.Text, theme.color("ink"))
-    palette.setColor(QPalette.ColorGroup.Disabled, QPalette.ColorRole.Text, theme.color("ink-off"))
-    palette.setColor(QPalette.ColorRole.PlaceholderText, theme.color("ink-3"))
-    palette.setColor(QPalette.ColorRole.Highlight, theme.color("p3"))
-    palette.setColor(QPalette.ColorRole.HighlightedText, theme.color("ink"))
-    return palette
-
-
 def text_style(theme: Theme, kind: str) -> str:
-    """Return the style sheet that says the same where a style sheet is in force and palettes are not heard."""
+    """Return the style sheet of an editable text whose frame is painted by somebody else."""
     css = theme.css
     return (
         f"{kind} {{ background: transparent; border: none; color: {css('ink')}; selection-color: {css('ink')};"

@@ -5,11 +5,12 @@ from typing import Literal
 
 from PySide6.QtCore import QEasingCurve, QEvent, QObject, QPoint, QPropertyAnimation, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QEnterEvent, QKeyEvent, QPainter, QPaintEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from app.theme import Theme
 from app.widgets.frame import draw_frame
 from app.widgets.icon_button import IconButton
+from app.widgets.label import Label
 from app.widgets.link import Link
 from app.widgets.shadow import Shadow
 
@@ -44,7 +45,9 @@ class Toast(QWidget):
         self.setAccessibleName(text)
         self.setAccessibleDescription(hint)
         self.setFixedWidth(WIDTH)
-        self._icon, self._title, self._hint = QLabel(self), QLabel(text, self), QLabel(hint, self)
+        self._icon = QLabel(self)
+        self._title = Label(theme, text, weight=500, wrap=True, parent=self)
+        self._hint = Label(theme, hint, style="small", role="ink-2", wrap=True, parent=self)
         self._fill(action)
         self.shadow = Shadow(theme, self, 8)
         self.timer = QTimer(self, interval=SHOWN_MS, singleShot=True)
@@ -104,14 +107,12 @@ class Toast(QWidget):
         super().leaveEvent(event)
 
     def _fill(self, action: tuple[str, Callable[[], object]] | None) -> None:
-        self._icon.setFixedSize(16, 20)
+        self._icon.setFixedSize(16, 24)
         for label in (self._title, self._hint):
-            label.setWordWrap(True)
-            label.setTextFormat(Qt.TextFormat.PlainText)
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-            label.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self._hint.setVisible(bool(self.hint))
         words = QVBoxLayout()
+        words.setContentsMargins(0, 2, 0, 2)
         words.setSpacing(2)
         words.addWidget(self._title)
         words.addWidget(self._hint)
@@ -125,7 +126,7 @@ class Toast(QWidget):
         close.setObjectName("toastClose")
         close.clicked.connect(self.close_toast)
         layout = QHBoxLayout(self)
-        layout.setContentsMargins(12, 10, 8, 10)
+        layout.setContentsMargins(12, 8, 8, 8)
         layout.setSpacing(8)
         layout.addWidget(self._icon, 0, Qt.AlignmentFlag.AlignTop)
         layout.addLayout(words, 1)
@@ -134,9 +135,6 @@ class Toast(QWidget):
     def _dress(self) -> None:
         name, role = ("warn", "critical") if self.kind == "error" else ("check", "ink-2")
         self._icon.setPixmap(self._theme.pixmap(name, role, 16, self.devicePixelRatioF()))
-        for label, style, weight, role in ((self._title, "ui", 500, "ink"), (self._hint, "small", 400, "ink-2")):
-            label.setFont(self._theme.font(style, weight))
-            label.setStyleSheet(f"color: {self._theme.css(role)}; background: transparent;")
         self.update()
 
     def _gone(self) -> None:

@@ -1,0 +1,43 @@
+"""Text set in a style and a role of the theme."""
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
+
+from app.theme import Theme
+
+
+class Label(QLabel):
+    """Plain text in one of the theme's text styles and ink roles; one line of the style's height, or wrapped lines."""
+
+    def __init__(
+        self,
+        theme: Theme,
+        text: str = "",
+        *,
+        style: str = "ui",
+        role: str = "ink",
+        weight: int | None = None,
+        wrap: bool = False,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(text, parent)
+        self._theme, self._style, self._role, self._weight = theme, style, role, weight
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setWordWrap(wrap)
+        if wrap:
+            self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
+        else:
+            self.setFixedHeight(theme.line(style))
+        theme.changed.connect(self._dress)
+        self._dress()
+
+    def set_role(self, role: str) -> None:
+        """Set the ink."""
+        if role != self._role:
+            self._role = role
+            self._dress()
+
+    def _dress(self) -> None:
+        # In this order: a style sheet set after a font takes the font away again.
+        self.setStyleSheet(f"color: {self._theme.css(self._role)}; background: transparent;")
+        self.setFont(self._theme.font(self._style, self._weight))
