@@ -16,12 +16,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from engine.core.disk import disk_errors
-from engine.core.errors import DiskFull
+from engine.core.errors import DiskFull, ReadOnly
 from engine.models.gguf_header import Header, read_header
 from engine.models.gguf_llama import LlamaModel, read_model
 from engine.models.gguf_source import ImportCancelled, Source
 from engine.models.gguf_tokenizer import TokenizerFiles, build_tokenizer
 from engine.models.gguf_weights import convert, quantization, specs
+from engine.models.integrity import problem_of
 from engine.models.names import folder_name, human_name
 from engine.models.record import Record, read_record, write_record
 from engine.models.safetensors_file import write_safetensors
@@ -61,36 +62,61 @@ def import_gguf(
         return Source(source, header.file_size, progress, cancelled)
 
     # Asked before the lock too: a folder that may not be written to can still hold the model.
-    existing = _imported_before(header, destination_root, reopened)
-    if existing is not None:
-        return existing
-    with disk_errors(destination_root / "model"):
-        destination_root.mkdir(parents=True, exist_ok=True)
+    found = _imported_before(header, destination_root, reopened)
+    if found is not None:
+        return found
+    _make_root(destination_root)
     with _locked(destination_root, cancelled):
-        existing = _imported_before(header, destination_root, reopened)
-        if existing is not None:
-            return existing
+        found = _imported_before(header, destination_root, reopened)
+        if found is not None:
+            return found
         name = name.strip() or human_name(source.stem)
-        destination = _free_name(destination_root / folder_name(name))
-        with disk_errors(destination), _partial(destination_root) as folder, reopened() as opened:
-            _check_space(model, tokenizer, destination)
-            _write_model(header, model, tokenizer, folder, opened)
-            write_record(folder, Record(name, source.name, header.file_size, opened.sha256()))
+        with disk_errors(destination_root / folder_name(name)), _partial(destination_root) as folder:
+            _check_space(model, tokenizer, destination_root, name)
+            with reopened() as opened:
+                _write_model(header, model, tokenizer, folder, opened)
+                record = Record(name, source.name, header.file_size, opened.sha256())
+            write_record(folder, record)
             _flush(folder)
-            folder.rename(destination)
-            _flush_folder(destination_root)
-    return destination
+            return _place(folder, destination_root, record)
 
 
 def _imported_before(header: Header, root: Path, reopened: Callable[[], Source]) -> Path | None:
-    """Return the folder that the same content was imported into; the file is hashed only where one of its size is known."""
-    records = {folder: read_record(folder) for folder in root.iterdir() if folder.is_dir()} if root.is_dir() else {}
-    same_size = {folder: record for folder, record in records.items() if record and record.source_size == header.file_size}
-    if not same_size:
+    """Return the whole folder that the same content was imported into; the file is hashed only where one of its size is known."""
+    known = [(folder, record) for folder, record in _records(root) if record.source_size == header.file_size]
+    if not known:
         return None
     with reopened() as source:
         sha256 = source.sha256()
-    return next((folder for folder, record in same_size.items() if record.source_sha256 == sha256), None)
+    return next((folder for folder, record in known if record.source_sha256 == sha256 and not problem_of(folder)), None)
+
+
+def _records(root: Path) -> list[tuple[Path, Record]]:
+    try:
+        folders = sorted(path for path in root.iterdir() if not path.name.startswith(".") and path.is_dir())
+    except OSError:
+        return []
+    return [(folder, record) for folder in folders if (record := read_record(folder)) is not None]
+
+
+def _make_root(root: Path) -> None:
+    try:
+        with disk_errors(root):
+            root.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError):
+        raise ReadOnly(f"The models folder {root} is not a folder.", "Choose another models folder in the settings.") from None
+
+
+def _place(folder: Path, root: Path, record: Record) -> Path:
+    """Give the finished folder its name, in one step; one of the same content is there only where it was damaged since."""
+    damaged = next((path for path, known in _records(root) if known.source_sha256 == record.source_sha256), None)
+    destination = damaged or _free_name(root / folder_name(record.name))
+    if damaged is not None:
+        damaged.rename(folder.with_name(f"{folder.name}-damaged"))
+    folder.rename(destination)
+    _flush_folder(root)
+    _remove_partial(root)
+    return destination
 
 
 @contextlib.contextmanager
@@ -107,11 +133,15 @@ def _locked(root: Path, cancelled: Callable[[], bool]) -> Iterator[None]:
                 if cancelled():
                     raise ImportCancelled(root.name) from None
                 time.sleep(LOCK_POLL_S)
-        for partial in root.glob(f"{PARTIAL_PREFIX}*/"):
-            shutil.rmtree(partial, ignore_errors=True)
+        _remove_partial(root)
         yield
     finally:
         os.close(handle)
+
+
+def _remove_partial(root: Path) -> None:
+    for partial in root.glob(f"{PARTIAL_PREFIX}*/"):
+        shutil.rmtree(partial, ignore_errors=True)
 
 
 @contextlib.contextmanager
@@ -133,16 +163,13 @@ def _free_name(wanted: Path) -> Path:
     return candidate
 
 
-def _check_space(model: LlamaModel, tokenizer: TokenizerFiles, destination: Path) -> None:
+def _check_space(model: LlamaModel, tokenizer: TokenizerFiles, root: Path, name: str) -> None:
     """Refuse at once what could not be finished."""
     weights = sum(spec.size for planned in model.tensors for spec in specs(planned))
     needed = weights + len(tokenizer.tokenizer.encode()) + SPARE_BYTES
-    free = shutil.disk_usage(destination.parent).free
+    free = shutil.disk_usage(root).free
     if free < needed:
-        raise DiskFull(
-            f"The disk is full: {destination.name} needs {needed / 1e6:,.0f} MB in {destination.parent}, "
-            f"where {free / 1e6:,.0f} MB are free."
-        )
+        raise DiskFull(f"The disk is full: {name} needs {needed / 1e6:,.0f} MB in {root}, where {free / 1e6:,.0f} MB are free.")
 
 
 def _write_model(header: Header, model: LlamaModel, tokenizer: TokenizerFiles, folder: Path, source: Source) -> None:

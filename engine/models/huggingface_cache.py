@@ -1,0 +1,61 @@
+"""Models in the Hugging Face cache, found in place and left as they are.
+
+Layout: `models--org--name/refs/main` holds a commit, `snapshots/<commit>/` links to files under `blobs/`; a download that
+was not finished leaves `blobs/*.incomplete`.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+_PREFIX = "models--"
+
+
+@dataclass(frozen=True)
+class CachedRepository:
+    """One model repository of the cache: its `id` (“org/name”), its snapshot (None without one), how many files are unfinished."""
+
+    id: str
+    folder: Path
+    snapshot: Path | None
+    unfinished: int
+
+
+def cache_folder(environ: Mapping[str, str]) -> Path:
+    """Return the cache's folder, by the variables that huggingface_hub honours."""
+    for name in ("HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE"):
+        if environ.get(name):
+            return Path(environ[name]).expanduser()
+    if environ.get("HF_HOME"):
+        return Path(environ["HF_HOME"]).expanduser() / "hub"
+    base = Path(environ.get("XDG_CACHE_HOME") or Path(environ.get("HOME") or "~").expanduser() / ".cache")
+    return base.expanduser() / "huggingface" / "hub"
+
+
+def cached_repositories(cache: Path) -> Iterator[CachedRepository]:
+    """Yield the model repositories of a cache; nothing when there is none or it may not be read."""
+    try:
+        folders = sorted(folder for folder in cache.iterdir() if folder.name.startswith(_PREFIX) and folder.is_dir())
+    except OSError:
+        return
+    for folder in folders:
+        name = folder.name.removeprefix(_PREFIX).replace("--", "/")
+        try:
+            unfinished = sum(1 for _ in folder.glob("blobs/*.incomplete"))
+            snapshot = _snapshot(folder)
+        except OSError:
+            continue
+        if snapshot is not None or unfinished:
+            yield CachedRepository(name, folder, snapshot, unfinished)
+
+
+def _snapshot(folder: Path) -> Path | None:
+    """Return the snapshot that `refs/main` names, else the newest one."""
+    try:
+        commit = (folder / "refs" / "main").read_text("utf-8").strip()
+    except (OSError, ValueError):
+        commit = ""
+    if commit and commit == Path(commit).name and (folder / "snapshots" / commit).is_dir():
+        return folder / "snapshots" / commit
+    found = [path for path in folder.glob("snapshots/*") if path.is_dir()]
+    return max(found, key=lambda path: path.stat().st_mtime, default=None)

@@ -1,0 +1,88 @@
+"""Whether a model folder can be used, checked in milliseconds: no tensor is read and nothing of the model is imported."""
+
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from engine.core.errors import FlintError, ModelBroken, ModelUnsupported
+from engine.models.architectures import is_supported
+from engine.models.facts import read_config
+from engine.models.safetensors_file import check_safetensors
+
+_PICKLES = (".bin", ".pt", ".pth", ".ckpt", ".pkl")
+_TOKENIZERS = ("tokenizer.json", "tokenizer.model", "tiktoken.model", "vocab.json")
+_SHARD = re.compile(r"model-(\d{5})-of-(\d{5})\.safetensors")
+
+
+def check_folder(folder: Path) -> None:
+    """Check that a model folder is whole and of a kind that Flint runs.
+
+    Raises `ModelBroken` (a file is missing, cut short or damaged) or `ModelUnsupported` (pickled weights, code of its own,
+    an architecture that mlx-lm lacks).
+    """
+    config = read_config(folder)
+    _check_architecture(folder, config)
+    for name in _weight_files(folder):
+        check_safetensors(folder / name)
+    if not any((folder / name).is_file() for name in _TOKENIZERS):
+        raise ModelBroken(f"{folder.name} has no tokenizer (tokenizer.json).")
+
+
+def problem_of(folder: Path) -> str:
+    """Return why a model folder cannot be used, in one sentence; "" when it can."""
+    try:
+        check_folder(folder)
+    except FlintError as error:
+        return error.text
+    return ""
+
+
+def _check_architecture(folder: Path, config: Mapping[str, Any]) -> None:
+    if config.get("model_file") is not None:
+        raise ModelUnsupported(f"{folder.name} brings Python code of its own, which Flint never runs.")
+    model_type = config.get("model_type")
+    if not isinstance(model_type, str) or not model_type:
+        raise ModelBroken(f"{folder.name}'s config.json does not name an architecture (model_type).")
+    if not is_supported(model_type):
+        raise ModelUnsupported(f"{folder.name} is of architecture “{model_type}”, which mlx-lm does not run.")
+
+
+def _weight_files(folder: Path) -> list[str]:
+    """Return the names of the weight files that must be there, after checking that they are."""
+    present = sorted(path.name for path in folder.glob("model*.safetensors"))
+    missing = [name for name in _listed(folder) if not (folder / name).is_file()]
+    for name in present:
+        if match := _SHARD.fullmatch(name):
+            whole = [f"model-{number:05}-of-{match[2]}.safetensors" for number in range(1, min(int(match[2]), 9999) + 1)]
+            missing += [shard for shard in whole if not (folder / shard).is_file()]
+    if missing:
+        more = len(set(missing)) - 1
+        raise ModelBroken(f"{folder.name} lacks {missing[0]}{f' and {more} more of its files' if more else ''}.")
+    if present:
+        # A link into the Hugging Face cache whose target is gone is still listed by its name.
+        dangling = [name for name in present if not (folder / name).is_file()]
+        if dangling:
+            raise ModelBroken(f"{folder.name} lacks {dangling[0]}: its download is not finished.")
+        return present
+    if any(path.suffix in _PICKLES for path in folder.iterdir()):
+        raise ModelUnsupported(
+            f"{folder.name} has only pickled weights, which can run code; Flint reads safetensors.",
+            "Choose a version of the model in safetensors.",
+        )
+    raise ModelBroken(f"{folder.name} has no weights (model.safetensors).")
+
+
+def _listed(folder: Path) -> list[str]:
+    """Return the shards that model.safetensors.index.json names, if there is one."""
+    path = folder / "model.safetensors.index.json"
+    try:
+        names = set(json.loads(path.read_text("utf-8"))["weight_map"].values())
+    except FileNotFoundError:
+        return []
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        raise ModelBroken(f"{folder.name}'s {path.name} is damaged.") from None
+    if not all(isinstance(name, str) and name == Path(name).name for name in names):
+        raise ModelBroken(f"{folder.name}'s {path.name} names files outside its folder.")
+    return sorted(names)
