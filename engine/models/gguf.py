@@ -82,7 +82,7 @@ def import_gguf(
 
 
 def _imported_before(header: Header, root: Path, reopened: Callable[[], Source]) -> Path | None:
-    """Return the whole folder that the same content was imported into; the file is hashed only where one of its size is known."""
+    """Return the whole folder that the same content was imported into; hashes the file only where one of its size is known."""
     known = [(folder, record) for folder, record in _records(root) if record.source_size == header.file_size]
     if not known:
         return None

@@ -13,7 +13,7 @@ _PREFIX = "models--"
 
 @dataclass(frozen=True)
 class CachedRepository:
-    """One model repository of the cache: its `id` (“org/name”), its snapshot (None without one), how many files are unfinished."""
+    """One model repository of the cache: its `id` (“org/name”), its snapshot if any, how many files are unfinished."""
 
     id: str
     folder: Path
