@@ -6,10 +6,10 @@ from PySide6.QtCore import QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QKeySequence, QMouseEvent, QPainter, QPaintEvent, QPen, QResizeEvent, QShortcut
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
-from app.chat.go_button import GoButton
 from app.chat.message_field import MessageField
 from app.chat.phase_line import Phase, PhaseLine
 from app.theme import Theme
+from app.widgets.icon_button import GoButton
 
 _RADIUS = 12
 _LEAST_LINES, _MOST_LINES = 1, 10
@@ -37,9 +37,9 @@ class Composer(QWidget):
         self._blocked = ""
         self._field = MessageField(theme, self)
         self._line = PhaseLine(theme, self)
-        self._send = GoButton(theme, "send", "Send", self)
+        self._send = GoButton(theme, "send", "Send", parent=self)
         self._send.setObjectName("sendButton")
-        self._stop = GoButton(theme, "stop", "Stop", self)
+        self._stop = GoButton(theme, "stop", "Stop", parent=self)
         self._stop.setObjectName("stopButton")
         self._label = QLabel(self)
         self._hint = QTimer(self, singleShot=True, interval=_HINT_MS)
@@ -153,17 +153,16 @@ class Composer(QWidget):
     def _lay_out(self) -> None:
         foot = QHBoxLayout()
         foot.setContentsMargins(0, 0, 0, 0)
-        foot.setSpacing(8)
+        foot.setSpacing(12)
         foot.addStretch(1)
         foot.addWidget(self._label)
         foot.addWidget(self._send)
         foot.addWidget(self._stop)
         column = QVBoxLayout(self)
-        # 4 px less at the right and the bottom: the buttons carry clear room for their ring.
-        column.setContentsMargins(16, 12 - _DROP, 4, 4)
-        column.setSpacing(4)
+        column.setContentsMargins(16, 12 - _DROP, 8, 8)
+        column.setSpacing(8)
         row = QHBoxLayout()
-        row.setContentsMargins(0, 0, 12, 0)
+        row.setContentsMargins(0, 0, 8, 0)
         row.addWidget(self._field)
         column.addLayout(row, 1)
         column.addLayout(foot)

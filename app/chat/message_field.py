@@ -1,4 +1,4 @@
-"""The text field of the composer: plain text only, keys that send or break the line, and no sending while a word is composed."""
+"""The composer's text field: plain text only, keys that send or break the line, and no sending while a word is composed."""
 
 from PySide6.QtCore import QMimeData, QPointF, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QKeyEvent, QPainter, QPaintEvent, QTextBlockFormat, QTextCursor
@@ -108,7 +108,8 @@ class MessageField(QTextEdit):
             line = self.document().firstBlock().layout().lineAt(0)
             top = self.document().documentLayout().blockBoundingRect(self.document().firstBlock()).top()
             shown = self.fontMetrics().elidedText(self._placeholder, Qt.TextElideMode.ElideRight, self.viewport().width())
-            painter.drawText(QPointF(0, top + line.y() + line.ascent()), shown)
+            # Beside the caret, not under it.
+            painter.drawText(QPointF(self.cursorWidth(), top + line.y() + line.ascent()), shown)
 
     def _take_return(self, event: QKeyEvent) -> None:
         event.accept()

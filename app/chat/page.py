@@ -1,0 +1,74 @@
+"""The chat area: the welcome or the transcript, and the composer under both."""
+
+from typing import Literal
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
+
+from app.chat.composer import Composer
+from app.chat.transcript import Transcript
+from app.chat.welcome import Welcome
+from app.theme import Theme
+
+type PageMode = Literal["welcome", "chat"]
+
+_COLUMN, _SIDES, _OVERHANG, _BOTTOM, _GAP = 720, 48, 32, 12, 8
+
+
+class ChatPage(QWidget):
+    """One reading column, centred here; the composer is 32 px wider, so that its text stands under the column's."""
+
+    prompt_chosen = Signal(str)
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self.welcome = Welcome(theme)
+        self.transcript = Transcript(theme)
+        self.composer = Composer(theme)
+        self._stack = QStackedWidget()
+        self._stack.addWidget(self.welcome)
+        self._stack.addWidget(self.transcript)
+        self.setObjectName("chatPage")
+        self.setAccessibleName("Chat")
+        self.setMinimumWidth(320)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, _BOTTOM)
+        column.setSpacing(_GAP)
+        column.addWidget(self._stack, 1)
+        column.addWidget(self.composer, 0, Qt.AlignmentFlag.AlignHCenter)
+        self.setFocusProxy(self.composer)
+        self.welcome.prompt_chosen.connect(self.prompt_chosen)
+        theme.changed.connect(self.update)
+
+    @property
+    def mode(self) -> PageMode:
+        """What stands above the composer."""
+        return "welcome" if self._stack.currentWidget() is self.welcome else "chat"
+
+    def set_mode(self, mode: PageMode) -> None:
+        """Show the welcome or the transcript above the composer."""
+        self._stack.setCurrentWidget(self.welcome if mode == "welcome" else self.transcript)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Fit the composer to the column."""
+        super().resizeEvent(event)
+        self.composer.setFixedWidth(column_width(self.width()) + _OVERHANG)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Escape anywhere in the chat stops the reply being written."""
+        if event.key() == Qt.Key.Key_Escape and self.composer.phase != "idle":
+            self.composer.stop()
+        else:
+            super().keyPressEvent(event)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw the ground."""
+        del event
+        QPainter(self).fillRect(self.rect(), self._theme.color("content"))
+
+
+def column_width(area: int) -> int:
+    """Return the width of the reading column in a chat area of `area` pixels."""
+    return min(_COLUMN, area - _SIDES)
