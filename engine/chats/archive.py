@@ -61,13 +61,16 @@ def write_chat(connection: sqlite3.Connection, whole: ChatTree) -> str:
     row = int(cursor.lastrowid or 0)
     index_title(connection, row, storable(chat.title))
     rows: dict[str, int] = {}
+    shown: dict[int | None, int] = {}
     for node in whole.messages:
         parent = None if node.parent_id is None else rows[node.parent_id]
         rows[node.id] = _write_node(connection, row, parent, ids[node.id], node)
-        if node.active and parent is None:
-            connection.execute("UPDATE chats SET active_root = ? WHERE row = ?", (rows[node.id], row))
-        elif node.active:
-            connection.execute("UPDATE messages SET active_child = ? WHERE row = ?", (rows[node.id], parent))
+        if node.active or parent not in shown:
+            shown[parent] = rows[node.id]
+    connection.execute("UPDATE chats SET active_root = ? WHERE row = ?", (shown.pop(None, None), row))
+    connection.executemany(
+        "UPDATE messages SET active_child = ? WHERE row = ?", ((child, above) for above, child in shown.items())
+    )
     return chat_id
 
 
