@@ -1,6 +1,7 @@
 """Commands go to the engine, events come back: frozen plain data in two closed unions, each as one line of JSON."""
 
 import dataclasses
+import functools
 import json
 import types
 import typing
@@ -353,9 +354,8 @@ def restore(kind: Any, raw: Any) -> Any:
     if isinstance(kind, typing.TypeAliasType):
         return restore(kind.__value__, raw)
     if dataclasses.is_dataclass(kind):
-        hints = get_type_hints(kind)
-        known = {entry.name for entry in dataclasses.fields(kind)}
-        values = {name: restore(hints[name], value) for name, value in raw.items() if name in known}
+        hints = _field_types(kind)
+        values = {name: restore(hints[name], value) for name, value in raw.items() if name in hints}
         return typing.cast("type[Any]", kind)(**values)
     origin = get_origin(kind)
     if origin is tuple:
@@ -372,3 +372,10 @@ def restore(kind: Any, raw: Any) -> Any:
     if not isinstance(raw, kind):
         raise TypeError(f"{raw!r} is not {kind}")
     return raw
+
+
+@functools.cache
+def _field_types(kind: Any) -> dict[str, Any]:
+    """Return a dataclass's field types by name; worked out once, for a chat restores one record a reply."""
+    hints = get_type_hints(kind)
+    return {entry.name: hints[entry.name] for entry in dataclasses.fields(kind)}
