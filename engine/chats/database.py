@@ -18,6 +18,7 @@ BUSY_TIMEOUT_S = 5.0
 _MAGIC = b"SQLite format 3\x00"
 _HEADER_BYTES = 100
 _NEARLY_FULL_BYTES = 256 * 1024
+_CHECKED_WHOLE_BYTES = 16 * 1024 * 1024
 
 
 class Database:
@@ -118,7 +119,7 @@ def _inspect_once(path: Path, wal_bytes: int) -> None:
             # Closing must not fold the log into the file: it may be a newer Flint's.
             connection.setconfig(sqlite3.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, True)
             if stored_version(connection):
-                _touch_every_table(connection)
+                _check_tables(connection, path)
     except sqlite3.Error as error:
         raise _told(error, path) or StoreBroken(f"The chat database {path.name} is damaged.") from error
 
@@ -137,16 +138,24 @@ def _check_header(path: Path, wal_bytes: int) -> None:
         raise StoreBroken(f"The chat database {path.name} was cut short.")
 
 
-def _touch_every_table(connection: sqlite3.Connection) -> None:
-    """Read the first and last row of every table: damage near a table's root shows up before anything is written."""
-    names = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%'")
-    for (name,) in names.fetchall():
+def _check_tables(connection: sqlite3.Connection, path: Path) -> None:
+    """Look for damage before anything is written: in every page of a small file, at both ends of each table of a big one.
+
+    Damage deep in a big file is told when it is met. The search index is checked as the plain tables under it.
+    """
+    small = _size(path) <= _CHECKED_WHOLE_BYTES
+    for name, sql in connection.execute("SELECT name, sql FROM sqlite_master WHERE type = 'table'").fetchall():
         quoted = '"' + str(name).replace('"', '""') + '"'
-        connection.execute(f"SELECT * FROM {quoted} LIMIT 1").fetchall()
-        if "WITHOUT ROWID" not in str(
-            connection.execute("SELECT sql FROM sqlite_master WHERE name = ?", (name,)).fetchone()[0]
-        ):
-            connection.execute(f"SELECT * FROM {quoted} ORDER BY rowid DESC LIMIT 1").fetchall()
+        if str(sql).upper().startswith("CREATE VIRTUAL"):
+            continue
+        if small:
+            found = connection.execute(f"PRAGMA quick_check({quoted})").fetchone()[0]
+            if found != "ok":
+                raise StoreBroken(f"The chat database {path.name} is damaged ({found}).")
+        else:
+            order = "" if "WITHOUT ROWID" in str(sql).upper() else "ORDER BY rowid DESC"
+            connection.execute(f"SELECT * FROM {quoted} LIMIT 1").fetchall()
+            connection.execute(f"SELECT * FROM {quoted} {order} LIMIT 1").fetchall()
 
 
 def _prepare_private(path: Path) -> None:
