@@ -66,7 +66,7 @@ class Setting:
             return ", ".join(value for value, _ in self.choices)
         if self.minimum is None or self.maximum is None:
             return ""
-        return f"{self.minimum:g} to {self.maximum:g}"
+        return f"{_figure(self.minimum)} to {_figure(self.maximum)}"
 
     def check(self, value: Value) -> Value:
         """Return `value` in the setting's own type; raise `SettingsError` when it is of another kind or out of bounds."""
@@ -81,7 +81,7 @@ class Setting:
             low = -math.inf if self.minimum is None else self.minimum
             high = math.inf if self.maximum is None else self.maximum
             if not low <= converted <= high:
-                raise SettingsError(f"{self.label} goes from {self.bounds_text}, not {converted:g}.")
+                raise SettingsError(f"{self.label} goes from {self.bounds_text}, not {_figure(converted)}.")
         return converted
 
     def _convert(self, value: Value) -> Value:
@@ -110,6 +110,11 @@ class Setting:
                 raise wrong
             return int(value) if isinstance(value, str) and value.strip().lstrip("+-").isdigit() else int(number)
         return number
+
+
+def _figure(number: float) -> str:
+    """Return a number in full, with thousands apart: 0.05, 131,072."""
+    return f"{number:,}" if isinstance(number, int) else f"{number:g}"
 
 
 def _setting(default: Any, **facts: Any) -> Any:
