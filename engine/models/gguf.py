@@ -56,7 +56,6 @@ def import_gguf(
     """
     header = read_header(source)
     model = read_model(header)
-    tokenizer = build_tokenizer(header, model.config["vocab_size"])
 
     def reopened() -> Source:
         return Source(source, header.file_size, progress, cancelled)
@@ -65,6 +64,7 @@ def import_gguf(
     found = _imported_before(header, destination_root, reopened)
     if found is not None:
         return found
+    tokenizer = build_tokenizer(header, model.config["vocab_size"])
     _make_root(destination_root)
     with _locked(destination_root, cancelled):
         found = _imported_before(header, destination_root, reopened)
