@@ -354,7 +354,7 @@ def restore(kind: Any, raw: Any) -> Any:
     if isinstance(kind, typing.TypeAliasType):
         return restore(kind.__value__, raw)
     if dataclasses.is_dataclass(kind):
-        hints = _field_types(typing.cast("type[Any]", kind))
+        hints = _field_types(typing.cast("Any", kind))
         values = {name: restore(hints[name], value) for name, value in raw.items() if name in hints}
         return typing.cast("type[Any]", kind)(**values)
     origin = get_origin(kind)
@@ -375,7 +375,7 @@ def restore(kind: Any, raw: Any) -> Any:
 
 
 @functools.cache
-def _field_types(kind: type[Any]) -> dict[str, Any]:
+def _field_types(kind: Any) -> dict[str, Any]:
     """Return a dataclass's field types by name; worked out once, for a chat restores one record a reply."""
     hints = get_type_hints(kind)
     return {entry.name: hints[entry.name] for entry in dataclasses.fields(kind)}
