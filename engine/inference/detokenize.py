@@ -12,7 +12,10 @@ BYTE_TOKEN = re.compile(r"<0x([0-9A-Fa-f]{2})>")
 """A SentencePiece-style token that stands for one byte."""
 
 LONGEST_CHARACTER = 4
-"""Bytes of the longest UTF-8 character; so an incomplete one spans at most this many tokens."""
+"""Bytes of the longest UTF-8 character; so an incomplete one has fewer."""
+
+MOST_PENDING = 16
+"""Tokens that are decoded together at most while each of them ends inside a character."""
 
 LONGEST_DANGLING = 8
 """Characters held back at most for the one that may follow; real sequences need two."""
@@ -45,6 +48,7 @@ class Detokenizer:
         self._utf8 = codecs.getincrementaldecoder("utf-8")("replace")
         self._before: int | None = None
         self._pending: list[int] = []
+        self._given = 0  # Characters of the pending tokens that were returned already.
         self._held = ""
 
     def add(self, token_id: int) -> str:
@@ -80,21 +84,29 @@ class Detokenizer:
         return None if self._before is None and value < 0x80 else bytes([value])
 
     def _text_of(self, token_id: int) -> str:
-        """Return what a token of text adds after the one before; empty while it may end inside a character."""
+        """Return what a token of text adds after the one before, but for an end that may be half a character."""
         self._pending.append(token_id)
         text = self._pending_text()
+        unsure = min(len(text) - len(text.rstrip(REPLACEMENT)), LONGEST_CHARACTER - 1)
         # With bytes told apart above, text can't be half a character. A decoder of another make may work on bytes unseen.
-        if text.endswith(REPLACEMENT) and not self._byte_fallback and len(self._pending) < LONGEST_CHARACTER:
-            return ""
-        self._before = token_id
-        self._pending.clear()
-        return text
+        if unsure and not self._byte_fallback and len(self._pending) < MOST_PENDING:
+            certain = text[self._given : len(text) - unsure]
+            self._given += len(certain)
+            return certain
+        return self._take_pending(text)
 
     def _pending_text(self) -> str:
         if self._before is None:
             return self._decode(self._pending)
         # Both readings start at the same token, so whatever the decoder does at the start of a text is the same in both.
         return self._decode([self._before, *self._pending])[len(self._decode([self._before])) :]
+
+    def _take_pending(self, text: str) -> str:
+        new = text[self._given :]
+        self._before = self._pending[-1]
+        self._pending.clear()
+        self._given = 0
+        return new
 
     def _decode(self, ids: list[int]) -> str:
         return cast(str, self._tokenizer.decode(ids, skip_special_tokens=True, clean_up_tokenization_spaces=False))
@@ -103,9 +115,7 @@ class Detokenizer:
         """Return what is still inside the byte decoder and the pending tokens."""
         text = self._utf8.decode(b"", final=True)
         if self._pending:
-            text += self._pending_text()
-            self._before = self._pending[-1]
-            self._pending.clear()
+            text += self._take_pending(self._pending_text())
         return text
 
     def _release(self, text: str) -> str:
