@@ -1,6 +1,6 @@
 """A field for several lines of text."""
 
-from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QObject, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QSizePolicy, QVBoxLayout, QWidget
 
@@ -42,7 +42,6 @@ class TextArea(QWidget):
         self._glow = edit_glow(theme, self, _RADIUS, source=self.edit)
         self._debounce = Debounce(self._say, self)
         self.edit.textChanged.connect(self._changed)
-        self.edit.document().documentLayout().documentSizeChanged.connect(lambda _size: self._fit())
         theme.changed.connect(self._dress)
         self._dress()
 
@@ -71,8 +70,17 @@ class TextArea(QWidget):
     def sizeHint(self) -> QSize:
         """As many lines as there are, from 3 to 10."""
         line = QFontMetrics(self._theme.font("small")).lineSpacing()
-        lines = min(max(round(self.edit.document().size().height()), _LINES[0]), _LINES[1])
-        return QSize(200, lines * line + 2 * 3 + 4)
+        return QSize(200, min(max(self._text_height(), _LINES[0] * line), _LINES[1] * line) + 2 * 3 + 4)
+
+    def _text_height(self) -> int:
+        """Return the height of the text in pixels, counted no further than needed: only visible blocks are laid out."""
+        line = QFontMetrics(self._theme.font("small")).lineSpacing()
+        layout = self.edit.document().documentLayout()
+        height, block = 0.0, self.edit.document().begin()
+        while block.isValid() and height < _LINES[1] * line:
+            height += layout.blockBoundingRect(block).height()
+            block = block.next()
+        return round(height)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         painter = QPainter(self)
@@ -90,9 +98,13 @@ class TextArea(QWidget):
             self.update()
         elif event.type() == QEvent.Type.FocusIn:
             self.update()
+        elif event.type() == QEvent.Type.Resize:
+            # The text is laid out for the new width only after this event.
+            QTimer.singleShot(0, self, self._fit)
         return False
 
     def _changed(self) -> None:
+        self._fit()
         if not self._silent:
             self._debounce.touch()
 

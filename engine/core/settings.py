@@ -243,7 +243,7 @@ class Engine:
         maximum=1440,
         step=5,
         unit="minutes",
-        label="Unload an idle model after",
+        label="Unload when idle for",
         help="Gives the memory back when nothing was asked for this long. 0 keeps the model loaded.",
         applies=Applies.NOW,
     )

@@ -1,0 +1,70 @@
+"""Settings at work: kept where they belong, and applied at once."""
+
+from PySide6.QtCore import QObject, Signal
+
+from app.bridge import Bridge
+from app.settings.panel import SettingsPanel
+from app.theme import Theme
+from engine.core.errors import FlintError
+from engine.core.messages import SetUnloadAfter
+from engine.core.preferences import Preferences
+from engine.core.settings import BY_NAME, Value
+
+SECONDS_A_MINUTE = 60
+
+
+class SettingsController(QObject):
+    """Connects the panel with the app's preferences; what concerns a chat goes out by signal."""
+
+    chat_changed = Signal(str, object)
+    chat_reset = Signal(str)
+    failed = Signal(object)
+
+    def __init__(
+        self,
+        preferences: Preferences,
+        panel: SettingsPanel,
+        bridge: Bridge,
+        theme: Theme,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._preferences = preferences
+        self._panel = panel
+        self._bridge = bridge
+        self._theme = theme
+        self._chat_values: dict[str, Value] = {}
+        panel.changed.connect(self._on_changed)
+        panel.reset.connect(self._on_reset)
+
+    def show_chat(self, values: dict[str, Value]) -> None:
+        """Show the values in force, with what the open chat sets for itself."""
+        self._chat_values = dict(values)
+        self._panel.show_values(self._preferences.values(), self._chat_values)
+
+    def _on_changed(self, scope: str, name: str, value: Value) -> None:
+        if scope == "chat":
+            self._chat_values[name] = value
+            self.chat_changed.emit(name, value)
+        else:
+            self._set(name, value)
+        self._panel.show_values(self._preferences.values(), self._chat_values)
+
+    def _on_reset(self, scope: str, name: str) -> None:
+        if scope == "chat":
+            self._chat_values.pop(name, None)
+            self.chat_reset.emit(name)
+        else:
+            self._set(name, BY_NAME[name].default)
+        self._panel.show_values(self._preferences.values(), self._chat_values)
+
+    def _set(self, name: str, value: Value) -> None:
+        try:
+            self._preferences.set(name, value)
+        except FlintError as error:
+            self.failed.emit(error.info())
+        if name == "theme":
+            self._theme.set_mode(self._preferences.get("theme"))  # type: ignore[arg-type]
+        elif name == "unload_after":
+            seconds = float(self._preferences.get("unload_after") or 0) * SECONDS_A_MINUTE
+            self._bridge.send(SetUnloadAfter(self._bridge.new_id("unload-after"), seconds))

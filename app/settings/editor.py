@@ -1,0 +1,32 @@
+"""What every editor of a setting's value has in common."""
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QWidget
+
+from app.theme import Theme
+from engine.core.settings import Setting, Value
+
+
+class Editor(QWidget):
+    """Shows a value and says, by `edited`, what somebody made of it: not yet checked."""
+
+    edited = Signal(object)
+
+    def __init__(self, theme: Theme, setting: Setting, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.theme, self.setting = theme, setting
+
+    @property
+    def waiting(self) -> bool:
+        """Whether something was typed that has not been said yet."""
+        return False
+
+    def show_value(self, value: Value, inherited: Value, changed: bool) -> None:
+        """Show the value in force, what it would be if it were not set here, and whether it is set here."""
+        raise NotImplementedError
+
+    def set_refused(self, refused: bool) -> None:
+        """Mark what stands in the editor as not applied."""
+
+    def flush(self) -> None:
+        """Say now what was typed."""

@@ -1,0 +1,49 @@
+"""Values of settings as people write and read them."""
+
+import math
+
+from engine.core.settings import Setting, Value
+
+
+def shown(setting: Setting, value: Value) -> str:
+    """Return a value as its field shows it: 0.70, 2,048, and nothing for None."""
+    if value is None:
+        return ""
+    if isinstance(value, bool | str):
+        return str(value)
+    if isinstance(value, int):
+        # A seed is a name, not a quantity: its digits are copied, so nothing stands between them.
+        return str(value) if has_no_scale(setting) else f"{value:,}"
+    digits = max(0, math.ceil(-math.log10(setting.step))) if setting.step else 2
+    fixed = f"{value:.{digits}f}"
+    return fixed if math.isclose(float(fixed), value, abs_tol=1e-12) else f"{value:g}"
+
+
+def named(setting: Setting, value: Value) -> str:
+    """Return a value as a sentence names it: a choice by its label, None by its own, a long text not at all."""
+    if value is None:
+        return setting.none_label
+    if setting.choices:
+        return dict(setting.choices)[str(value)]
+    if setting.kind is str:
+        return ""
+    if setting.kind is bool:
+        return "on" if value else "off"
+    return shown(setting, value)
+
+
+def read(setting: Setting, text: str) -> Value:
+    """Return what somebody typed as `Setting.check` takes it: thousands' marks gone, a decimal comma made a point."""
+    plain = "".join(text.split()).replace("’", "").replace("_", "")
+    if not plain:
+        return None
+    if setting.kind is float and plain.count(",") == 1 and "." not in plain:
+        return plain.replace(",", ".")
+    return plain.replace(",", "")
+
+
+def has_no_scale(setting: Setting) -> bool:
+    """Whether a number's range is too wide for a slider to mean anything, as a seed's."""
+    if setting.minimum is None or setting.maximum is None:
+        return True
+    return setting.maximum - setting.minimum > 2**32

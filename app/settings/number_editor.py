@@ -1,0 +1,108 @@
+"""A number: a slider with a field beside it."""
+
+import secrets
+
+from PySide6.QtWidgets import QHBoxLayout, QWidget
+
+from app.settings.editor import Editor
+from app.settings.figures import has_no_scale, read, shown
+from app.theme import Theme
+from app.widgets.icon_button import IconButton
+from app.widgets.slider import Scale, Slider
+from app.widgets.text_field import TextField
+from engine.core.settings import Setting, Value
+
+_FIELD_WIDTH = 64
+
+
+class NumberEditor(Editor):
+    """A slider over the bounds and a field 64 px wide; up and down step the field too."""
+
+    def __init__(self, theme: Theme, setting: Setting, parent: QWidget) -> None:
+        super().__init__(theme, setting, parent)
+        low, high = float(setting.minimum or 0.0), float(setting.maximum or 0.0)
+        step = float(setting.step or 1.0)
+        self._scale = Scale(low, high, step, setting.logarithmic)
+        self._value: Value = setting.default
+        self.slider = Slider(theme, setting.label, parent=self)
+        self.slider.setObjectName(f"slider.{setting.name}")
+        self.slider.set_range(low, high, step, setting.logarithmic)
+        self.field = TextField(theme, setting.label, width=_FIELD_WIDTH, parent=self)
+        self.field.setObjectName(f"setting.{setting.name}")
+        if setting.optional:
+            self.field.setPlaceholderText("auto")
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(12)
+        layout.addWidget(self.slider, 1)
+        layout.addWidget(self.field)
+        self.slider.moved.connect(self._slid)
+        self.field.edited.connect(lambda text: self.edited.emit(read(setting, text)))
+        self.field.stepped.connect(self._step)
+
+    @property
+    def waiting(self) -> bool:
+        return self.field.waiting
+
+    def show_value(self, value: Value, inherited: Value, changed: bool) -> None:
+        self._value = value
+        self.slider.set_value(_number(value))
+        self.slider.set_inherited(_number(inherited), changed)
+        self.field.show_text(shown(self.setting, value))
+
+    def set_refused(self, refused: bool) -> None:
+        self.field.set_refused(refused)
+
+    def flush(self) -> None:
+        self.field.flush()
+
+    def _slid(self, value: float) -> None:
+        self.field.show_text(shown(self.setting, self.setting.check(value)))
+        self.edited.emit(value)
+
+    def _step(self, steps: int) -> None:
+        start = _number(self._value)
+        self.edited.emit(self._scale.move(self._scale.minimum if start is None else start, steps))
+
+
+class BareNumberEditor(Editor):
+    """A number without a scale, as a seed: a wide field and a die that draws one."""
+
+    def __init__(self, theme: Theme, setting: Setting, parent: QWidget) -> None:
+        super().__init__(theme, setting, parent)
+        self.field = TextField(theme, setting.label, parent=self)
+        self.field.setObjectName(f"setting.{setting.name}")
+        self.field.setPlaceholderText("Random" if setting.optional else "")
+        self.draw = IconButton(theme, "dice", f"Draw a {setting.label.lower()} and keep it", size=24, parent=self)
+        self.draw.setObjectName(f"draw.{setting.name}")
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(8)
+        layout.addWidget(self.field, 1)
+        layout.addWidget(self.draw)
+        self.field.edited.connect(lambda text: self.edited.emit(read(setting, text)))
+        # Few digits: people read seeds to each other.
+        self.draw.clicked.connect(lambda: self.edited.emit(secrets.randbelow(10**8)))
+
+    @property
+    def waiting(self) -> bool:
+        return self.field.waiting
+
+    def show_value(self, value: Value, inherited: Value, changed: bool) -> None:  # noqa: ARG002
+        self.field.show_text(shown(self.setting, value))
+
+    def set_refused(self, refused: bool) -> None:
+        self.field.set_refused(refused)
+
+    def flush(self) -> None:
+        self.field.flush()
+
+
+def number_editor(theme: Theme, setting: Setting, parent: QWidget) -> Editor:
+    """Return the editor that suits a number's range."""
+    kind = BareNumberEditor if has_no_scale(setting) else NumberEditor
+    return kind(theme, setting, parent)
+
+
+def _number(value: Value) -> float | None:
+    return float(value) if isinstance(value, int | float) else None
