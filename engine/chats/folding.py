@@ -2,6 +2,7 @@
 
 import bisect
 import functools
+import itertools
 import re
 import unicodedata
 from dataclasses import dataclass
@@ -31,19 +32,23 @@ SINGLE = re.compile(f"[{_SINGLES}]")
 
 @dataclass(frozen=True)
 class Folded:
-    """Folded text that remembers where it came from: `starts[i]` in `text` came from `origins[i]` in the original."""
+    """Folded text that remembers where it came from, in pieces.
+
+    The piece at `starts[i]` of `text` came from `origins[i]` of the original: character by character where `even[i]`, else as
+    one indivisible cluster.
+    """
 
     text: str
     starts: tuple[int, ...]
     origins: tuple[int, ...]
+    even: tuple[bool, ...]
     original_length: int
 
     def original_span(self, start: int, end: int) -> tuple[int, int]:
         """Return the whole original characters behind the non-empty `text[start:end]`."""
         first, last = self._piece(start), self._piece(end - 1)
-        # A piece of unchanged length was folded one to one; any other is indivisible.
-        a = self.origins[first] + (start - self.starts[first] if self._is_plain(first) else 0)
-        b = self.origins[last] + end - self.starts[last] if self._is_plain(last) else self._end(last)
+        a = self.origins[first] + (start - self.starts[first] if self.even[first] else 0)
+        b = self.origins[last] + end - self.starts[last] if self.even[last] else self._end(last)
         return a, b
 
     def _piece(self, position: int) -> int:
@@ -52,31 +57,25 @@ class Folded:
     def _end(self, index: int) -> int:
         return self.original_length if index + 1 == len(self.origins) else self.origins[index + 1]
 
-    def _is_plain(self, index: int) -> bool:
-        folded_end = len(self.text) if index + 1 == len(self.starts) else self.starts[index + 1]
-        return folded_end - self.starts[index] == self._end(index) - self.origins[index]
-
 
 def fold(text: str) -> str:
     """Return `text` for comparing: lower case, without diacritics, in compatibility form."""
     if text.isascii():
         return text.lower()
-    return "".join(piece for piece, _ in _pieces(text))
+    return "".join(piece for piece, _, _ in _pieces(text))
 
 
 def fold_with_origins(text: str) -> Folded:
     """Return `fold(text)` together with the way back to positions in `text`."""
-    pieces: list[str] = []
-    starts: list[int] = []
-    origins: list[int] = []
-    length = 0
-    for piece, origin in _pieces(text):
-        if piece:
-            pieces.append(piece)
-            starts.append(length)
-            origins.append(origin)
-            length += len(piece)
-    return Folded("".join(pieces), tuple(starts or [0]), tuple(origins or [0]), len(text))
+    pieces = [piece for piece in _pieces(text) if piece[0]]
+    lengths = itertools.accumulate((len(folded) for folded, _, _ in pieces), initial=0)
+    return Folded(
+        text="".join(folded for folded, _, _ in pieces),
+        starts=tuple(lengths)[:-1],
+        origins=tuple(origin for _, origin, _ in pieces),
+        even=tuple(even for _, _, even in pieces),
+        original_length=len(text),
+    )
 
 
 def spaced(folded: str) -> str:
@@ -84,16 +83,17 @@ def spaced(folded: str) -> str:
     return SINGLE.sub(lambda match: f" {match[0]} ", folded).replace("\x00", " ")
 
 
-def _pieces(text: str) -> list[tuple[str, int]]:
+def _pieces(text: str) -> list[tuple[str, int, bool]]:
+    """Return the folded pieces of a text, each with its place there and whether it was folded character by character."""
     pieces = []
     end = 0
     for match in _CLUSTER.finditer(text):
         if match.start() > end:
-            pieces.append((text[end : match.start()].lower(), end))
-        pieces.append((_fold_cluster(match[0]), match.start()))
+            pieces.append((text[end : match.start()].lower(), end, True))
+        pieces.append((_fold_cluster(match[0]), match.start(), False))
         end = match.end()
     if end < len(text):
-        pieces.append((text[end:].lower(), end))
+        pieces.append((text[end:].lower(), end, True))
     return pieces
 
 

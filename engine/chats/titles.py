@@ -8,7 +8,7 @@ TITLE_CHARACTERS = 48
 _FENCE = re.compile(r"^\s*(`{3,}|~{3,})[\w+#.-]*\s*$")
 _LINE_MARKS = re.compile(r"^(?:\s*(?:>|#{1,6}(?=\s|$)|[-*+](?=\s)(?:\s+\[[ xX]\])?|\d{1,3}[.)](?=\s)))+\s*")
 _LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*(?:\s+\"[^\"]*\")?\)")
-_EMPHASIS = re.compile(r"(?<![\w*_~`\\])(\*{1,3}|_{1,3}|~~|`{1,3})(?=\S)(.+?)(?<=\S)\1(?![\w*_~`])")
+_EMPHASIS = re.compile(r"(?<![\w*_~`\\])(\*{1,3}|_{1,3}|~~|`{1,3})(?=\S)(.+?)(?<=\S)\1(?![\w*_~`]|\.\w)")
 
 
 def title_from(text: str, characters: int = TITLE_CHARACTERS) -> str:
