@@ -188,7 +188,10 @@ class ChatView(QListView):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Delete asks for it, F2 renames, Return picks again; the rest is the list's own."""
         index = self.currentIndex()
-        if event.key() in (Qt.Key.Key_Delete, Qt.Key.Key_Backspace):
+        if self._delegate.editing:
+            # The field of a rename lets its Return through to here.
+            event.accept()
+        elif event.key() in (Qt.Key.Key_Delete, Qt.Key.Key_Backspace):
             if index.isValid():
                 self.delete_requested.emit(index.data(ROW_ROLE).chat_id)
         elif event.key() == Qt.Key.Key_F2:
@@ -202,9 +205,14 @@ class ChatView(QListView):
             super().keyPressEvent(event)
 
     def focusInEvent(self, event: QFocusEvent) -> None:
-        """Show the ring for focus that came from the keyboard."""
+        """Show the ring for focus that came from the keyboard; focus alone picks nothing, as Qt's list would."""
         self._set_ring(event.reason() in _KEYBOARD)
+        nothing = not self.currentIndex().isValid()
+        self._silent = True
         super().focusInEvent(event)
+        if nothing:
+            self.selectionModel().clear()
+        self._silent = False
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
         """Without focus there is no ring."""

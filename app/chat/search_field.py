@@ -29,6 +29,7 @@ class SearchField(QLineEdit):
         self._clear.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._clear.setCursor(Qt.CursorShape.ArrowCursor)
         self._clear.clicked.connect(self.clear)
+        self._clear.setObjectName("clearSearchButton")
         self._clear.hide()
         self._glow = edit_glow(theme, self, _RADIUS)
         self.setObjectName("chatSearch")
