@@ -1,0 +1,97 @@
+"""A model's facts in words and figures: sizes, context lengths, where it came from, what to do when it can't be used."""
+
+from engine.core.messages import ModelEntry
+
+MEGABYTE, GIGABYTE = 10**6, 10**9
+_TRILLION, _BILLION, _MILLION = 10**12, 10**9, 10**6
+
+SEPARATOR = "  ·  "
+_ORIGINS = {"flint": "Flint", "huggingface": "Hugging Face cache", "starter": "Starter", "folder": "Folder"}
+_ORIGIN_FACTS = {
+    "flint": "Flint’s own folder",
+    "huggingface": "Hugging Face cache, used in place",
+    "starter": "Came with Flint",
+    "folder": "A folder you chose",
+}
+_REMEDIES = {
+    "flint": "Import or download it again, or delete its folder.",
+    "huggingface": "Download it again: the Hugging Face cache keeps what is already whole.",
+    "starter": "Install Flint again to get the starter back.",
+    "folder": "Put the missing or damaged files back, or choose another folder.",
+}
+
+
+def size_text(size: int) -> str:
+    """Return a size in bytes as “4.5 GB”, “144 MB”, or “under 1 MB”; units are powers of ten, as on a Mac."""
+    # 999.6 MB would be written as 1000 MB.
+    if size >= GIGABYTE - MEGABYTE // 2:
+        figure = size / GIGABYTE
+        return f"{figure:,.0f} GB" if figure >= 99.95 else f"{figure:.1f} GB"
+    return f"{size / MEGABYTE:.0f} MB" if size >= MEGABYTE else "under 1 MB"
+
+
+def progress_text(done: int, total: int) -> str:
+    """Return how much of a work of `total` bytes is done, as “102 of 144 MB”; no total means it is not known yet."""
+    if total <= 0:
+        return size_text(done) if done > 0 else "Starting"
+    done = min(done, total)
+    if total >= GIGABYTE - MEGABYTE // 2:
+        return f"{done / GIGABYTE:.1f} of {size_text(total)}"
+    if total >= MEGABYTE:
+        return f"{done / MEGABYTE:.0f} of {size_text(total)}"
+    return size_text(total)
+
+
+def context_text(tokens: int) -> str:
+    """Return a context length as rows show it: “8k context”, “1M context”; empty where it is not known."""
+    if tokens <= 0:
+        return ""
+    if tokens >= 1024 * 1024:
+        return f"{tokens // (1024 * 1024)}M context"
+    return f"{tokens // 1024}k context" if tokens >= 1024 else f"{tokens} context"
+
+
+def parameters_text(count: int) -> str:
+    """Return a number of parameters as “135 M” or “8.0 B”; empty where it is not known."""
+    if count <= 0:
+        return ""
+    for unit, letter in ((_TRILLION, "T"), (_BILLION, "B")):
+        if count >= unit - unit // 2000:
+            return f"{count / unit:.1f} {letter}"
+    return f"{count / _MILLION:.0f} M" if count >= _MILLION else f"{count:,}"
+
+
+def origin_badge(entry: ModelEntry) -> str:
+    """Return where a model came from in a word or three, for a badge."""
+    return _ORIGINS[entry.origin]
+
+
+def origin_fact(entry: ModelEntry) -> str:
+    """Return where a model came from, for the table of facts."""
+    return _ORIGIN_FACTS[entry.origin]
+
+
+def remedy(entry: ModelEntry) -> str:
+    """Return what to do about a model that can't be used."""
+    return _REMEDIES[entry.origin]
+
+
+def stored_as(entry: ModelEntry) -> str:
+    """Return how the weights are stored, short: “4-bit”, “Q4_1 GGUF”, “BF16”; empty where it is not known."""
+    kind = entry.quantization.partition(",")[0]
+    return f"{kind} GGUF".strip() if entry.kind == "gguf" else kind
+
+
+def row_facts(entry: ModelEntry) -> str:
+    """Return the second line of a row in the picker: size, quantization and context, or why the model can't be used."""
+    if entry.problem:
+        return entry.problem
+    known = size_text(entry.size_bytes) if entry.size_bytes > 0 else ""
+    return SEPARATOR.join(part for part in (known, stored_as(entry), context_text(entry.context)) if part)
+
+
+def matches(entry: ModelEntry, query: str) -> bool:
+    """Return whether every word of `query` is found in the model's name, id, architecture, quantization or origin."""
+    facts = (entry.name, entry.id, entry.architecture, entry.quantization, origin_badge(entry))
+    text = " ".join(facts).casefold()
+    return all(word in text for word in query.casefold().split())
