@@ -332,8 +332,8 @@ _BY_TAG = {kind.__name__: kind for kind in (*COMMANDS, *EVENTS)}
 
 
 def to_json(message: Command | Event) -> str:
-    """Return a message as one line of JSON; its `type` is the class's name."""
-    return json.dumps({"type": type(message).__name__, **dataclasses.asdict(message)}, ensure_ascii=False)
+    """Return a message as one line of ASCII JSON, whatever its texts hold; its `type` is the class's name."""
+    return json.dumps({"type": type(message).__name__, **dataclasses.asdict(message)})
 
 
 def from_json(line: str) -> Command | Event:
@@ -342,7 +342,7 @@ def from_json(line: str) -> Command | Event:
         raw = json.loads(line)
         kind = _BY_TAG[raw.pop("type")]
         return typing.cast("Command | Event", restore(kind, raw))
-    except (KeyError, TypeError, AttributeError) as error:
+    except (KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
         raise ValueError(f"not a message: {line[:200]!r}") from error
 
 
@@ -359,6 +359,8 @@ def restore(kind: Any, raw: Any) -> Any:
         return typing.cast("type[Any]", kind)(**values)
     origin = get_origin(kind)
     if origin is tuple:
+        if not isinstance(raw, list):
+            raise TypeError(f"{raw!r} is not a list")
         return tuple(restore(get_args(kind)[0], item) for item in raw)
     if origin in (Union, types.UnionType):
         inner = [part for part in get_args(kind) if part is not type(None)]
@@ -367,9 +369,9 @@ def restore(kind: Any, raw: Any) -> Any:
         if raw not in get_args(kind):
             raise TypeError(f"{raw!r} is not one of {get_args(kind)}")
         return raw
-    if kind is float and isinstance(raw, int):
+    if kind is float and type(raw) is int:
         return float(raw)
-    if not isinstance(raw, kind):
+    if not isinstance(raw, kind) or (isinstance(raw, bool) and kind is not bool):
         raise TypeError(f"{raw!r} is not {kind}")
     return raw
 

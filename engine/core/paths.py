@@ -41,7 +41,7 @@ def locate(environ: Mapping[str, str] = os.environ) -> Paths:
     """Return the folders: all under `FLINT_HOME` where it is set, else where the platform keeps such things."""
     home = environ.get("FLINT_HOME")
     if home:
-        root = Path(home).expanduser().absolute()
+        root = Path(os.path.expanduser(home)).absolute()  # noqa: PTH111 - Path.expanduser raises for a user that is not there.
         return Paths(data=root, cache=root / "cache", config=root)
     dirs = platformdirs.PlatformDirs("Flint", appauthor=False)
     return Paths(data=dirs.user_data_path, cache=dirs.user_cache_path, config=dirs.user_config_path)

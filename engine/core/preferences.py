@@ -1,5 +1,6 @@
 """The settings people changed, kept in one small JSON file."""
 
+import itertools
 import json
 import os
 import tempfile
@@ -17,13 +18,15 @@ VERSION = 1
 class Preferences:
     """The app-wide values of the declared settings: only what differs from the default is stored.
 
-    A file that does not parse is moved aside, never overwritten; `notice` then says so, and defaults apply.
+    A file that can't be read or does not parse is moved aside, never overwritten; `notice` then says so, and defaults apply.
+    What a newer Flint stored beside the settings known here is kept.
     """
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._changed: dict[str, Value] = {}
         self._unknown: dict[str, object] = {}
+        self._document: dict[str, object] = {"version": VERSION}
         self.notice = ""
         self._load()
 
@@ -61,12 +64,12 @@ class Preferences:
                 raise TypeError("values is not an object")
         except FileNotFoundError:
             return
-        except OSError as error:
-            self.notice = f"The settings could not be read ({error.strerror}). Flint goes on with the defaults."
-            return
-        except (ValueError, KeyError, TypeError, RecursionError):
+        except NotADirectoryError:
+            return  # There is no file, nor can one be written: that is told when something is set.
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
             self._set_aside()
             return
+        self._document = {**self._document, **stored}
         bad = []
         for name, value in values.items():
             if name not in BY_NAME:
@@ -80,7 +83,7 @@ class Preferences:
             self.notice = f"These settings had values that can't be used and are back at their defaults: {', '.join(bad)}."
 
     def _set_aside(self) -> None:
-        aside = self._path.with_name(f"{self._path.name}.damaged-{time.strftime('%Y%m%d-%H%M%S')}")
+        aside = self._free_name(f"{self._path.name}.damaged-{time.strftime('%Y%m%d-%H%M%S')}")
         try:
             self._path.rename(aside)
             kept = f"The damaged file was kept as {aside.name}."
@@ -88,17 +91,23 @@ class Preferences:
             kept = "The damaged file was left where it is."
         self.notice = f"The settings file could not be read, so Flint started with the defaults. {kept}"
 
+    def _free_name(self, name: str) -> Path:
+        """Return a path beside the file that nothing stands at, so that no earlier damaged file is lost."""
+        names = itertools.chain([name], (f"{name}-{count}" for count in itertools.count(2)))
+        return next(path for path in map(self._path.with_name, names) if not path.exists())
+
     def _save(self) -> None:
-        document = {"version": VERSION, "values": {**self._unknown, **self._changed}}
-        with disk_errors(self._path):
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            handle, name = tempfile.mkstemp(dir=self._path.parent, prefix=".settings-")
+        document = {**self._document, "values": {**self._unknown, **self._changed}}
+        target = self._path.resolve()  # The file may be a link into somebody's own collection of settings: the link stays.
+        with disk_errors(target):
+            target.parent.mkdir(parents=True, exist_ok=True)
+            handle, name = tempfile.mkstemp(dir=target.parent, prefix=".settings-")
             try:
-                with os.fdopen(handle, "w", encoding="utf-8") as file:
+                with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as file:
                     json.dump(document, file, indent=2, ensure_ascii=False)
                     file.flush()
                     os.fsync(file.fileno())
-                Path(name).replace(self._path)
+                Path(name).replace(target)
             except BaseException:
                 Path(name).unlink(missing_ok=True)
                 raise

@@ -1,5 +1,6 @@
 """Every setting, declared once. The panel, the command line, the settings file and the engine all derive from here."""
 
+import contextlib
 import dataclasses
 import enum
 import math
@@ -11,6 +12,9 @@ from engine.core.errors import SettingsError
 
 type Value = bool | int | float | str | None
 
+LONGEST_EXCERPT = 60
+"""Characters of a wrong value that an error repeats."""
+
 
 class Applies(enum.Enum):
     """When a changed setting takes effect; the value is what people read."""
@@ -18,6 +22,7 @@ class Applies(enum.Enum):
     NOW = "at once"
     NEXT_REPLY = "with the next reply"
     NEXT_LOAD = "when a model is loaded next"
+    NEXT_START = "when Flint starts next"
 
 
 class Scope(enum.Enum):
@@ -68,7 +73,7 @@ class Setting:
             return ""
         return f"{_figure(self.minimum)} to {_figure(self.maximum)}"
 
-    def check(self, value: Value) -> Value:
+    def check(self, value: object) -> Value:
         """Return `value` in the setting's own type; raise `SettingsError` when it is of another kind or out of bounds."""
         if value is None:
             if self.optional:
@@ -76,7 +81,7 @@ class Setting:
             raise SettingsError(f"{self.label} needs a value.")
         converted = self._convert(value)
         if self.choices and converted not in {choice for choice, _ in self.choices}:
-            raise SettingsError(f"{self.label} can be {self.bounds_text}, not “{value}”.")
+            raise SettingsError(f"{self.label} can be {self.bounds_text}, not “{_excerpt(value)}”.")
         if isinstance(converted, int | float) and not isinstance(converted, bool):
             low = -math.inf if self.minimum is None else self.minimum
             high = math.inf if self.maximum is None else self.maximum
@@ -84,21 +89,22 @@ class Setting:
                 raise SettingsError(f"{self.label} goes from {self.bounds_text}, not {_figure(converted)}.")
         return converted
 
-    def _convert(self, value: Value) -> Value:
-        wrong = SettingsError(f"{self.label} can't be “{value}”.")
+    def _convert(self, value: object) -> Value:
+        wrong = SettingsError(f"{self.label} can't be “{_excerpt(value)}”.")
         if self.kind is bool:
             if isinstance(value, bool):
                 return value
             raise wrong
         if self.kind is str:
-            if isinstance(value, str):
+            # Half a surrogate pair, as a terminal makes it of bytes that are no text, could not be stored or sent.
+            if isinstance(value, str) and not any("\ud800" <= letter <= "\udfff" for letter in value):
                 return value
             raise wrong
         if isinstance(value, bool) or value is None:
             raise wrong
         try:
             number = float(value)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise wrong from None
         if not math.isfinite(number):
             raise wrong
@@ -115,6 +121,16 @@ class Setting:
 def _figure(number: float) -> str:
     """Return a number in full, with thousands apart: 0.05, 131,072."""
     return f"{number:,}" if isinstance(number, int) else f"{number:g}"
+
+
+def _excerpt(value: object) -> str:
+    """Return a wrong value as it can be shown: short, and text whatever it was."""
+    try:
+        text = str(value)
+    except ValueError:  # Python does not write out whole numbers of thousands of digits.
+        return "a number of thousands of digits"
+    text = text.encode("utf-8", "replace").decode("utf-8")
+    return text if len(text) <= LONGEST_EXCERPT else f"{text[:LONGEST_EXCERPT]}…"
 
 
 def _setting(default: Any, **facts: Any) -> Any:
@@ -269,7 +285,7 @@ class Folders:
         "",
         label="Models folder",
         help="Where imported and downloaded models are kept. Empty means Flint's own folder.",
-        applies=Applies.NOW,
+        applies=Applies.NEXT_START,
     )
 
 
@@ -318,10 +334,19 @@ SETTINGS: tuple[Setting, ...] = tuple(_declared())
 BY_NAME: Mapping[str, Setting] = {setting.name: setting for setting in SETTINGS}
 
 
-def build[T](kind: type[T], values: Mapping[str, Value]) -> T:
+def build[T](kind: type[T], values: Mapping[str, object]) -> T:
     """Return an instance of a settings dataclass from checked `values`; names it does not declare are ignored.
 
     Raises `SettingsError` for a value out of bounds.
     """
     names = {entry.name for entry in dataclasses.fields(kind)}  # type: ignore[arg-type]
     return kind(**{name: BY_NAME[name].check(value) for name, value in values.items() if name in names})
+
+
+def usable(values: Mapping[str, object]) -> dict[str, Value]:
+    """Return those of stored `values` that are declared and in bounds: what is left of a newer or damaged record still works."""
+    found: dict[str, Value] = {}
+    for name, value in values.items():
+        with contextlib.suppress(KeyError, SettingsError):
+            found[name] = BY_NAME[name].check(value)
+    return found
