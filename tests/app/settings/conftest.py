@@ -1,0 +1,28 @@
+"""A panel in a window."""
+
+import pytest
+
+from app.settings.panel import SettingsPanel
+from app.theme import Theme
+
+
+@pytest.fixture
+def theme(qapp):
+    theme = Theme()
+    qapp.setStyleSheet(theme.stylesheet())
+    yield theme
+    theme.set_mode("system")
+    qapp.setStyleSheet("")
+
+
+@pytest.fixture
+def panel(theme, qtbot):
+    """A shown panel with a chat open that sets nothing itself."""
+    panel = SettingsPanel(theme)
+    qtbot.addWidget(panel)
+    panel.resize(320, 760)
+    panel.show_values({}, {})
+    with qtbot.waitActive(panel):
+        panel.show()
+        panel.activateWindow()
+    return panel

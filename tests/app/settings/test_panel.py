@@ -1,0 +1,318 @@
+"""The settings panel, driven as people drive it."""
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QAbstractButton, QLabel, QLineEdit, QPlainTextEdit, QWidget
+
+from app.settings.panel import WIDTH, SettingsPanel
+from app.widgets.debounce import INTERVAL_MS
+from app.widgets.segmented import Segmented
+from app.widgets.slider import Slider
+from app.widgets.text_field import TextField
+from engine.core.settings import BY_NAME, SETTINGS, Scope
+
+CHAT = [setting.name for setting in SETTINGS if setting.scope is Scope.CHAT]
+APP = [setting.name for setting in SETTINGS if setting.scope is Scope.APP]
+
+# One new value for each setting: what is typed or chosen, and what comes out.
+EDITS = {
+    "temperature": ("1.25", 1.25),
+    "top_k": ("100", 100),
+    "top_p": ("0,5", 0.5),
+    "min_p": ("0.1", 0.1),
+    "repetition_penalty": ("1.1", 1.1),
+    "repetition_window": ("1,024", 1024),
+    "seed": ("18446744073709551615", 2**64 - 1),
+    "max_tokens": ("4,096", 4096),
+    "stop": ("END", "END"),
+    "system_prompt": ("Be brief.", "Be brief."),
+    "context": ("8192", 8192),
+    "weights": ("dense", "dense"),
+    "unload_after": ("30", 30),
+    "theme": ("dark", "dark"),
+    "models_folder": ("", ""),
+}
+
+
+def editor(panel, name):
+    return panel.findChild(QWidget, f"setting.{name}")
+
+
+def show_all(panel, qtbot):
+    qtbot.mouseClick(panel.findChild(QAbstractButton, "segment.app"), Qt.MouseButton.LeftButton)
+
+
+def edit(panel, qtbot, name, text):
+    """Type or choose as a person would, and leave the field."""
+    widget = editor(panel, name)
+    if isinstance(widget, Segmented):
+        qtbot.mouseClick(widget.findChild(QAbstractButton, f"segment.{text}"), Qt.MouseButton.LeftButton)
+        return
+    widget.setFocus()
+    widget.selectAll()
+    qtbot.keyClicks(widget, text)
+    widget.clearFocus()
+
+
+@pytest.fixture
+def said(panel):
+    """Everything the panel says."""
+    said = []
+    panel.changed.connect(lambda *args: said.append(args))
+    panel.reset.connect(lambda *args: said.append(("reset", *args)))
+    return said
+
+
+@pytest.mark.parametrize("name", list(BY_NAME))
+def test_every_declared_setting_has_a_field_named_for_tools_and_people(panel, name):
+    field = editor(panel, name)
+    assert field is not None
+    assert field.accessibleName() == BY_NAME[name].label
+    assert isinstance(field, QLineEdit | QPlainTextEdit | Segmented)
+
+
+def test_every_edit_is_tried():
+    assert set(EDITS) == set(BY_NAME)
+
+
+@pytest.mark.parametrize("name", [name for name in BY_NAME if name != "models_folder"])
+def test_changing_a_field_says_the_checked_value(panel, said, qtbot, name):
+    text, value = EDITS[name]
+    show_all(panel, qtbot)
+    edit(panel, qtbot, name, text)
+    assert said == [("app", name, value)]
+    assert type(said[0][2]) is type(value)
+
+
+@pytest.mark.parametrize("name", CHAT)
+def test_in_a_chat_a_change_is_the_chats(panel, said, qtbot, name):
+    edit(panel, qtbot, name, EDITS[name][0])
+    assert said == [("chat", name, EDITS[name][1])]
+
+
+@pytest.mark.parametrize("name", APP)
+def test_what_concerns_the_app_is_shown_under_all_chats_only(panel, qtbot, name):
+    assert not editor(panel, name).isVisible()
+    show_all(panel, qtbot)
+    assert editor(panel, name).isVisible()
+
+
+def test_a_folder_must_exist(panel, said, qtbot, tmp_path):
+    show_all(panel, qtbot)
+    edit(panel, qtbot, "models_folder", str(tmp_path / "nowhere"))
+    assert said == []
+    assert panel.field("models_folder").note == "no such folder"
+    edit(panel, qtbot, "models_folder", str(tmp_path))
+    assert said == [("app", "models_folder", str(tmp_path))]
+
+
+def test_a_folder_chosen_in_the_dialog_is_taken(panel, said, qtbot, tmp_path, monkeypatch):
+    from app.settings import text_editor
+
+    monkeypatch.setattr(text_editor.QFileDialog, "getExistingDirectory", lambda *args: str(tmp_path))
+    show_all(panel, qtbot)
+    qtbot.mouseClick(panel.findChild(QAbstractButton, "choose.models_folder"), Qt.MouseButton.LeftButton)
+    assert said == [("app", "models_folder", str(tmp_path))]
+
+
+def out_of_range():
+    for setting in SETTINGS:
+        if setting.maximum is not None and setting.name != "seed":
+            yield setting.name, f"{setting.maximum + 1:.0f}"
+            yield setting.name, f"{setting.minimum - 1:.0f}"
+    yield "seed", str(2**64)
+    yield "seed", "-1"
+    yield "temperature", "warm"
+    yield "top_k", "1.5"
+    yield "temperature", ""
+
+
+@pytest.mark.parametrize(("name", "text"), list(out_of_range()))
+def test_out_of_range_is_refused_where_everybody_sees_it(panel, said, qtbot, name, text):
+    show_all(panel, qtbot)
+    before = panel.field(name).value
+    field = editor(panel, name)
+    field.setFocus()
+    field.selectAll()
+    qtbot.keyClick(field, Qt.Key.Key_Delete)
+    qtbot.keyClicks(field, text)
+    field.clearFocus()
+    assert said == []
+    assert field.refused
+    assert field.text() == text
+    assert panel.field(name).note == BY_NAME[name].bounds_text
+    assert panel.field(name).value == before
+
+
+def test_a_refused_text_is_mended_by_a_good_one_and_by_escape(panel, qtbot):
+    edit(panel, qtbot, "temperature", "7")
+    edit(panel, qtbot, "temperature", "1")
+    assert not editor(panel, "temperature").refused
+    assert editor(panel, "temperature").text() == "1.00"
+
+
+def test_a_refused_text_stays_when_another_setting_changes(panel, qtbot):
+    edit(panel, qtbot, "temperature", "7")
+    panel.show_values({"top_k": 20}, {})
+    assert editor(panel, "temperature").refused
+    assert editor(panel, "temperature").text() == "7"
+
+
+def test_typing_is_said_when_it_pauses_and_not_before(panel, said, qtbot):
+    field = editor(panel, "system_prompt")
+    field.setFocus()
+    qtbot.keyClicks(field, "Be brief.")
+    assert said == []
+    qtbot.waitUntil(lambda: said == [("chat", "system_prompt", "Be brief.")], timeout=INTERVAL_MS * 10)
+
+
+def test_an_echo_does_not_take_away_what_is_being_typed(panel, qtbot):
+    field = editor(panel, "system_prompt")
+    field.setFocus()
+    qtbot.keyClicks(field, "Be")
+    panel.show_values({}, {})
+    assert field.toPlainText() == "Be"
+
+
+def test_flush_and_changing_the_scope_lose_nothing(panel, said, qtbot):
+    field = editor(panel, "system_prompt")
+    field.setFocus()
+    qtbot.keyClicks(field, "One")
+    panel.flush()
+    qtbot.keyClicks(field, " two")
+    panel.set_scope("app")
+    assert said == [("chat", "system_prompt", "One"), ("chat", "system_prompt", "One two")]
+    assert field.toPlainText() == ""
+
+
+def test_the_slider_and_its_field_move_together(panel, said, qtbot):
+    slider = panel.findChild(Slider, "slider.temperature")
+    slider.setFocus(Qt.FocusReason.TabFocusReason)
+    qtbot.keyClick(slider, Qt.Key.Key_Right)
+    assert said == [("chat", "temperature", 0.75)]
+    assert editor(panel, "temperature").text() == "0.75"
+    edit(panel, qtbot, "temperature", "1.5")
+    assert slider.value == 1.5
+
+
+def test_a_slider_over_whole_numbers_says_whole_numbers(panel, said, qtbot):
+    qtbot.keyClick(panel.findChild(Slider, "slider.max_tokens"), Qt.Key.Key_Right)
+    assert said == [("chat", "max_tokens", 2304)]
+    assert type(said[0][2]) is int
+
+
+def test_up_in_the_field_steps(panel, said, qtbot):
+    qtbot.keyClick(editor(panel, "top_k"), Qt.Key.Key_Up)
+    assert said == [("chat", "top_k", 41)]
+
+
+def test_a_chat_shows_what_it_inherits_and_goes_back_to_it(panel, said, qtbot):
+    panel.show_values({"temperature": 1.0}, {"temperature": 0.2})
+    field = panel.field("temperature")
+    assert editor(panel, "temperature").text() == "0.20"
+    assert field.note == "app default 1.00"
+    qtbot.mouseClick(field.findChild(QAbstractButton, "reset.temperature"), Qt.MouseButton.LeftButton)
+    assert said == [("reset", "chat", "temperature")]
+    assert editor(panel, "temperature").text() == "1.00"
+    assert field.note == "app default"
+    assert not field.findChild(QAbstractButton, "reset.temperature").isVisible()
+
+
+def test_the_app_goes_back_to_the_default(panel, said, qtbot):
+    panel.show_values({"theme": "dark"}, {})
+    show_all(panel, qtbot)
+    assert panel.field("theme").note == "default System"
+    panel._scroll.ensureWidgetVisible(panel.field("theme"))
+    qtbot.mouseClick(panel.findChild(QAbstractButton, "reset.theme"), Qt.MouseButton.LeftButton)
+    assert said == [("reset", "app", "theme")]
+    assert editor(panel, "theme").value == "system"
+
+
+def test_without_a_chat_only_all_chats_can_be_shown(panel, qtbot):
+    panel.show_values({}, None)
+    assert panel.scope == "app"
+    qtbot.mouseClick(panel.findChild(QAbstractButton, "segment.chat"), Qt.MouseButton.LeftButton)
+    assert panel.scope == "app"
+    panel.show_values({}, {})
+    assert panel.scope == "chat"
+
+
+def test_a_change_for_all_chats_is_inherited_at_once(panel, qtbot):
+    show_all(panel, qtbot)
+    edit(panel, qtbot, "top_k", "77")
+    qtbot.mouseClick(panel.findChild(QAbstractButton, "segment.chat"), Qt.MouseButton.LeftButton)
+    assert editor(panel, "top_k").text() == "77"
+    assert panel.field("top_k").note == "app default"
+
+
+def test_an_emptied_seed_is_a_new_one_for_each_reply(panel, said, qtbot):
+    panel.show_values({}, {"seed": 5})
+    field = editor(panel, "seed")
+    assert field.text() == "5"
+    field.setFocus()
+    field.selectAll()
+    qtbot.keyClick(field, Qt.Key.Key_Delete)
+    qtbot.keyClick(field, Qt.Key.Key_Return)
+    assert said == [("chat", "seed", None)]
+
+
+def test_the_die_draws_a_seed_and_keeps_it(panel, said, qtbot):
+    qtbot.mouseClick(panel.findChild(QAbstractButton, "draw.seed"), Qt.MouseButton.LeftButton)
+    (_, _, seed) = said[0]
+    assert editor(panel, "seed").text() == str(seed)
+
+
+def test_none_is_named_beside_the_label_or_under_it(panel):
+    assert panel.field("seed").note == "new for each reply"
+    line = panel.findChild(QLabel, "none.context")
+    assert line.isVisible()
+    assert line.text() == "As large as the model allows, at most 32,768"
+
+
+@pytest.mark.parametrize("name", CHAT)
+def test_help_opens_under_the_label_and_says_when_it_applies(panel, qtbot, name):
+    text = panel.findChild(QLabel, f"helpText.{name}")
+    assert not text.isVisible()
+    button = panel.findChild(QAbstractButton, f"help.{name}")
+    button.setFocus(Qt.FocusReason.TabFocusReason)
+    qtbot.keyClick(button, Qt.Key.Key_Space)
+    assert text.isVisible()
+    assert BY_NAME[name].help in text.text()
+    assert BY_NAME[name].applies.value in text.text()
+
+
+def test_the_keyboard_reaches_every_field_and_brings_it_into_view(panel, qtbot):
+    panel.resize(320, 300)
+    show_all(panel, qtbot)
+    panel.findChild(QAbstractButton, "segment.app").setFocus(Qt.FocusReason.TabFocusReason)
+    wanted = {f"setting.{name}" for name in BY_NAME} | {"segment.auto", "segment.system"}
+    reached = set()
+    for _ in range(90):
+        qtbot.keyClick(panel.focusWidget(), Qt.Key.Key_Tab)
+        widget = panel.focusWidget()
+        reached.add(widget.objectName())
+        if widget.objectName().startswith("setting."):
+            assert not widget.visibleRegion().isEmpty()
+    assert wanted - {"setting.weights", "setting.theme"} <= reached
+
+
+@pytest.mark.parametrize("height", [300, 3000])
+def test_nothing_is_cut_off_at_the_right(panel, qtbot, height):
+    panel.resize(WIDTH, height)
+    panel.show_values({"unload_after": 30, "max_tokens": 131072, "repetition_window": 4096}, {"max_tokens": 5})
+    show_all(panel, qtbot)
+    qtbot.waitUntil(lambda: panel._scroll.viewport().width() >= panel._scroll.widget().minimumSizeHint().width())
+    for widget in panel.findChildren(TextField):
+        right = widget.mapTo(panel, widget.rect().topRight()).x()
+        assert right <= panel.width() - 8
+
+
+def test_the_panel_is_made_anew_in_another_mode(theme, qtbot):
+    theme.set_mode("dark")
+    panel = SettingsPanel(theme)
+    qtbot.addWidget(panel)
+    panel.resize(320, 400)
+    image = panel.grab().toImage()
+    assert image.pixelColor(4, 395).name() == theme.color("panel").name()
+    theme.set_mode("light")
+    assert panel.grab().toImage().pixelColor(4, 395).name() == theme.color("panel").name()

@@ -1,0 +1,39 @@
+"""A theme and a window to put widgets in."""
+
+import pytest
+from PySide6.QtWidgets import QVBoxLayout, QWidget
+
+from app.theme import Theme
+
+
+@pytest.fixture
+def theme(qapp):
+    theme = Theme()
+    qapp.setStyleSheet(theme.stylesheet())
+    yield theme
+    theme.set_mode("system")
+    qapp.setStyleSheet("")
+
+
+@pytest.fixture
+def window(qtbot):
+    """A shown, active window; `window.put(widget)` lays a widget into it."""
+
+    class Window(QWidget):
+        def __init__(self):
+            super().__init__()
+            self.setLayout(QVBoxLayout())
+            self.layout().setContentsMargins(20, 20, 20, 20)
+
+        def put(self, widget):
+            self.layout().addWidget(widget)
+            qtbot.waitUntil(widget.isVisible)
+            return widget
+
+    window = Window()
+    qtbot.addWidget(window)
+    window.resize(480, 320)
+    with qtbot.waitActive(window):
+        window.show()
+        window.activateWindow()
+    return window
