@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from engine.core.disk import disk_errors
-from engine.core.errors import DiskFull, ReadOnly
+from engine.core.errors import DiskFull
 from engine.models.gguf_header import Header, read_header
 from engine.models.gguf_llama import LlamaModel, read_model
 from engine.models.gguf_source import ImportCancelled, Source
@@ -65,7 +65,8 @@ def import_gguf(
     if found is not None:
         return found
     tokenizer = build_tokenizer(header, model.config["vocab_size"])
-    _make_root(destination_root)
+    with disk_errors(destination_root / LOCK_NAME):
+        destination_root.mkdir(parents=True, exist_ok=True)
     with _locked(destination_root, cancelled):
         found = _imported_before(header, destination_root, reopened)
         if found is not None:
@@ -97,14 +98,6 @@ def _records(root: Path) -> list[tuple[Path, Record]]:
     except OSError:
         return []
     return [(folder, record) for folder in folders if (record := read_record(folder)) is not None]
-
-
-def _make_root(root: Path) -> None:
-    try:
-        with disk_errors(root):
-            root.mkdir(parents=True, exist_ok=True)
-    except (FileExistsError, NotADirectoryError):
-        raise ReadOnly(f"The models folder {root} is not a folder.", "Choose another models folder in the settings.") from None
 
 
 def _place(folder: Path, root: Path, record: Record) -> Path:

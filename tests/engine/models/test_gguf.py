@@ -249,7 +249,7 @@ def test_a_full_disk_is_said_before_anything_is_written(tmp_path):
     tiny_gguf(tmp_path / "big.gguf", kind="F32", hidden=256, inner=1024)
     assert (tmp_path / "big.gguf").stat().st_size > 4 * 2**20
     with small_disk(tmp_path / "disk", "4m") as disk:
-        with pytest.raises(DiskFull, match="The disk is full: big needs .* MB") as caught:
+        with pytest.raises(DiskFull, match=r"The disk is full: big needs .* MB") as caught:
             import_gguf(tmp_path / "big.gguf", disk / "models")
         assert "Free some space" in caught.value.hint
         assert left_over(disk / "models") == []
@@ -293,7 +293,7 @@ def test_a_models_folder_that_is_a_file_is_said(tmp_path):
     tiny_gguf(tmp_path / "tiny.gguf")
     (tmp_path / "models").write_text("")
     for root in (tmp_path / "models", tmp_path / "models" / "below"):
-        with pytest.raises(ReadOnly, match="is not a folder"):
+        with pytest.raises(ReadOnly, match="is a file"):
             import_gguf(tmp_path / "tiny.gguf", root)
 
 
