@@ -271,11 +271,13 @@ class ChatStore:
         return self._owner
 
     def _insert(self, connection: sqlite3.Connection, chat: int, parent_id: str | None, message: tree.NewMessage) -> int:
-        parent = (
-            tree.active_leaf(connection, chat) if parent_id == ACTIVE_LEAF else tree.parent_row(connection, chat, parent_id)
-        )
+        leaf = tree.active_leaf(connection, chat)
+        parent = leaf if parent_id == ACTIVE_LEAF else tree.parent_row(connection, chat, parent_id)
         row = tree.insert(connection, chat, parent, message)
-        tree.make_active(connection, row)
+        if parent is not None and parent == leaf:
+            tree.lengthen(connection, parent, row)
+        else:
+            tree.make_active(connection, row)
         connection.execute("UPDATE chats SET updated_at = ? WHERE row = ?", (message.created_at, chat))
         return row
 

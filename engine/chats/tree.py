@@ -99,6 +99,11 @@ def insert(connection: sqlite3.Connection, chat: int, parent: int | None, messag
     return int(cursor.lastrowid or 0)
 
 
+def lengthen(connection: sqlite3.Connection, leaf: int, row: int) -> None:
+    """Lead the active path from its leaf on to a new message: `make_active` without the walk through the whole chat."""
+    connection.execute("UPDATE messages SET active_child = ? WHERE row = ?", (row, leaf))
+
+
 def make_active(connection: sqlite3.Connection, row: int) -> None:
     """Lead the active path through a message: every message above it remembers the child on the way."""
     connection.execute(
