@@ -4,10 +4,11 @@ import re
 
 from PySide6.QtCore import QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QKeySequence, QMouseEvent, QPainter, QPaintEvent, QPen, QResizeEvent, QShortcut
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app.chat.message_field import MessageField
 from app.chat.phase_line import Phase, PhaseLine
+from app.chat.words import Words
 from app.theme import Theme
 from app.widgets.icon_button import GoButton
 
@@ -36,12 +37,13 @@ class Composer(QWidget):
         self._note = ""
         self._blocked = ""
         self._field = MessageField(theme, self)
+        self.setFocusProxy(self._field)
         self._line = PhaseLine(theme, self)
         self._send = GoButton(theme, "send", "Send", parent=self)
         self._send.setObjectName("sendButton")
         self._stop = GoButton(theme, "stop", "Stop", parent=self)
         self._stop.setObjectName("stopButton")
-        self._label = QLabel(self)
+        self._label = Words(theme, "caption", "ink-3", parent=self)
         self._hint = QTimer(self, singleShot=True, interval=_HINT_MS)
         self._keys = [QShortcut(QKeySequence("Ctrl+."), self)]
         self._lay_out()
@@ -49,7 +51,6 @@ class Composer(QWidget):
         self.set_phase("idle")
         self.set_placeholder("Message")
         self._follow_text()
-        self._restyle()
 
     @property
     def text(self) -> str:
@@ -64,7 +65,7 @@ class Composer(QWidget):
     @property
     def note(self) -> str:
         """What the note says now: the caller's note, or a hint in its place."""
-        return self._label.text()
+        return self._label.words
 
     def set_text(self, text: str, *, undoable: bool = False) -> None:
         """Replace the text, the caret at its end.
@@ -183,7 +184,7 @@ class Composer(QWidget):
         self._hint.timeout.connect(self._end_hint)
         for key in self._keys:
             key.activated.connect(self.stop)
-        self._theme.changed.connect(self._restyle)
+        self._theme.changed.connect(self.update)
 
     def _follow_text(self) -> None:
         text = self.text
@@ -214,12 +215,7 @@ class Composer(QWidget):
         self._show_note(self._note)
 
     def _show_note(self, text: str) -> None:
-        self._label.setText(text)
-
-    def _restyle(self) -> None:
-        self._label.setFont(self._theme.font("caption"))
-        self._label.setStyleSheet(f"color: {self._theme.css('ink-3')};")
-        self.update()
+        self._label.say(text)
 
 
 def sendable(text: str) -> str:

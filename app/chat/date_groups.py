@@ -1,5 +1,6 @@
 """Which heading a chat stands under: Today, Yesterday, the last 7 and 30 days, then months, by the calendar people live by."""
 
+import math
 from collections.abc import Sequence
 from datetime import date, datetime, time, timedelta, tzinfo
 
@@ -23,16 +24,28 @@ def group_by_date(moments: Sequence[float], now: float, zone: tzinfo | None = No
     """Return headings with the positions in `moments` that stand under each, newest first.
 
     `moments` and `now` are seconds since 1970; days begin at midnight in `zone` (None: this machine's). Equal moments keep
-    their order. A moment in the future counts as today. Costs one date per moment.
+    their order. A moment in the future counts as today. Costs a sort, and a date per heading.
     """
     today = datetime.fromtimestamp(now, zone).date()
     groups: list[tuple[str, list[int]]] = []
+    start = math.inf
     for position in sorted(range(len(moments)), key=lambda index: -moments[index]):
-        heading = heading_of(datetime.fromtimestamp(moments[position], zone).date(), today)
-        if not groups or groups[-1][0] != heading:
-            groups.append((heading, []))
+        if moments[position] < start:
+            day = datetime.fromtimestamp(moments[position], zone).date()
+            groups.append((heading_of(day, today), []))
+            start = datetime.combine(_first_day(day, today), time.min, tzinfo=zone).timestamp()
         groups[-1][1].append(position)
     return groups
+
+
+def _first_day(day: date, today: date) -> date:
+    """Return the first day that stands under the same heading as `day`."""
+    age = (today - day).days
+    if age <= 1:
+        return today - timedelta(days=max(0, age))
+    if age <= 30:
+        return today - timedelta(days=7 if age <= 7 else 30)
+    return day.replace(day=1)
 
 
 def heading_of(day: date, today: date) -> str:

@@ -23,6 +23,9 @@ class ProgressCard(Card):
         self.setObjectName("welcomeCard")
         self._name = Words(theme, "ui", "ink", weight=600)
         self._percent = Words(theme, "small", "ink-2")
+        # Room for the longest value, so that nothing moves while it counts.
+        self._percent.setMinimumWidth(self._percent.fontMetrics().horizontalAdvance("100%"))
+        self._percent.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self._detail = Words(theme, "small", "ink-3")
         self._bar = Bar(theme)
         others = Link(theme, "Other models", style="small")

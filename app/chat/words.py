@@ -2,7 +2,7 @@
 
 import html
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
@@ -11,7 +11,7 @@ from app.widgets.frame import draw_frame
 
 
 class Words(QLabel):
-    """A text in one style and role. `wrap` breaks it into lines of the style's height; without, it is one line."""
+    """A text in one style and role. `wrap` breaks it into lines of the style's height; without, one line is cut."""
 
     def __init__(
         self,
@@ -56,13 +56,29 @@ class Words(QLabel):
         super().resizeEvent(event)
         self._fit()
 
+    def minimumSizeHint(self) -> QSize:
+        """One line may be cut; lines that wrap need their words' width."""
+        return super().minimumSizeHint() if self._wrap else QSize(0, self._theme.line(self._style))
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw one line, cut with an ellipsis where it does not fit; lines that wrap are the label's own."""
+        if self._wrap:
+            super().paintEvent(event)
+            return
+        painter = QPainter(self)
+        painter.setPen(self._theme.color(self._role))
+        shown = painter.fontMetrics().elidedText(self._words, Qt.TextElideMode.ElideRight, self.width())
+        painter.drawText(self.rect(), self.alignment(), shown)
+
     def _fit(self) -> None:
         if self._wrap:
             self.setFixedHeight(max(self._theme.line(self._style), self.heightForWidth(self.width())))
 
     def _restyle(self) -> None:
         self.setFont(self._theme.font(self._style, self._weight))
-        self.setStyleSheet(f"QLabel {{ color: {self._theme.css(self._role)}; }}")
+        if self._wrap:
+            self.setStyleSheet(f"QLabel {{ color: {self._theme.css(self._role)}; }}")
+        self.update()
 
 
 class Card(QWidget):

@@ -57,9 +57,16 @@ def test_newest_first_and_equal_moments_in_the_order_given():
     assert group_by_date(moments, now, BERLIN) == [("Today", [1, 0, 2])]
 
 
-@given(st.lists(st.floats(0, 2e9), max_size=60), st.floats(0, 2e9))
-def test_every_chat_stands_under_exactly_one_heading_and_no_heading_comes_twice(moments, now):
-    groups = group_by_date(moments, now, UTC)
+NEAR = st.integers(0, 80 * 24).map(lambda hours: 1_774_000_000.0 + 3600 * hours)
+
+
+@given(st.lists(NEAR | st.floats(0, 2e9), max_size=60), NEAR, st.sampled_from([UTC, BERLIN, ZoneInfo("America/Asuncion")]))
+def test_every_chat_stands_under_the_heading_of_its_own_day_once(moments, now, zone):
+    groups = group_by_date(moments, now, zone)
+    today = datetime.fromtimestamp(now, zone).date()
+    for heading, members in groups:
+        for index in members:
+            assert heading_of(datetime.fromtimestamp(moments[index], zone).date(), today) == heading
     assert sorted(index for _, members in groups for index in members) == list(range(len(moments)))
     assert len({heading for heading, _ in groups}) == len(groups)
 
