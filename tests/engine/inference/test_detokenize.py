@@ -185,3 +185,25 @@ def test_a_long_reply_takes_work_in_proportion_to_its_length(kind):
         detokenizer.add(token_id)
     assert len(ids) == 20_000
     assert decoded <= 20_000 * 6
+
+
+@pytest.fixture(scope="module")
+def starter_tokenizer(starter):
+    from transformers import AutoTokenizer
+
+    return AutoTokenizer.from_pretrained(starter)
+
+
+@settings(max_examples=100, deadline=None)
+@given(text=texts)
+def test_the_starter_streams_any_text_exactly(starter_tokenizer, text):
+    ids = encode(starter_tokenizer, text)
+    pieces, rest = stream(starter_tokenizer, ids)
+    assert "".join(pieces) + rest == whole(starter_tokenizer, ids)
+
+
+@settings(max_examples=200, deadline=None)
+@given(ids=st.lists(st.integers(0, 49_151), max_size=40))
+def test_the_starter_streams_any_ids_exactly(starter_tokenizer, ids):
+    pieces, rest = stream(starter_tokenizer, ids)
+    assert "".join(pieces) + rest == whole(starter_tokenizer, ids)

@@ -178,3 +178,18 @@ def test_the_hash_follows_the_template_that_is_used():
     assert template_hash(tokenizer) != hashlib.sha256(CHATML.encode()).hexdigest()[:16]
     tokenizer.chat_template = None
     assert template_hash(tokenizer) == ""
+
+
+def test_the_starter_takes_a_system_prompt_and_has_one_of_its_own(starter):
+    from transformers import AutoTokenizer
+
+    tokenizer = AutoTokenizer.from_pretrained(starter)
+    prompt = render(tokenizer, [SYSTEM, HELLO])
+    assert prompt.text == (
+        "<|im_start|>system\nBe brief.<|im_end|>\n<|im_start|>user\nhello<|im_end|>\n<|im_start|>assistant\n"
+    )
+    assert prompt.ids == tuple(tokenizer.encode(prompt.text, add_special_tokens=False))
+    assert prompt.ids[0] == tokenizer.convert_tokens_to_ids("<|im_start|>")
+    assert not prompt.starts_in_reasoning
+    assert "SmolLM" in render(tokenizer, [HELLO]).text
+    assert len(template_hash(tokenizer)) == 16
