@@ -41,6 +41,7 @@ from engine.core.messages import (
 )
 from engine.hardware.meters import mlx_counters, read_memory
 from engine.inference.blas import prefer_system_blas
+from engine.models.integrity import check_folder
 from engine.models.library import Library
 
 if TYPE_CHECKING:
@@ -235,7 +236,7 @@ class Worker:
             return self._session
         if entry.kind == "gguf":
             entry = self._import(job, Path(entry.path), "")
-        self.library.require_usable(entry)
+        check_folder(Path(entry.path))
         self._drop_session()
 
         def progress(fraction: float, stage: str) -> None:

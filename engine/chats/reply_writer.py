@@ -3,8 +3,8 @@
 import time
 from collections.abc import Callable
 
-from engine.chats.records import StoredMessage
-from engine.chats.store import ChatStore
+from engine.chats.records import MessageState, StoredMessage
+from engine.chats.store import ChatStore, FinalState
 from engine.core.errors import ErrorInfo
 from engine.core.messages import Cancelled, Event, Failed, Finished, ReplyFacts, TextDelta
 
@@ -25,7 +25,7 @@ class ReplyWriter:
         self.message = message
         self.text = ""
         self.reasoning = ""
-        self.state = "streaming"
+        self.state: MessageState = "streaming"
         self.facts: ReplyFacts | None = None
         self.error: ErrorInfo | None = None
 
@@ -56,6 +56,6 @@ class ReplyWriter:
             self._store.save_reply(self.message.id, self.text, self.reasoning)
             self._dirty = False
 
-    def _end(self, state: str, facts: ReplyFacts | None, error: ErrorInfo | None) -> None:
+    def _end(self, state: FinalState, facts: ReplyFacts | None, error: ErrorInfo | None) -> None:
         self.state, self.facts, self.error = state, facts, error
         self.message = self._store.finish_reply(self.message.id, self.text, state, facts, error, self.reasoning)

@@ -3,6 +3,7 @@
 import logging
 import sys
 from collections.abc import Sequence
+from importlib.metadata import version
 from typing import Annotated
 
 import typer
@@ -12,6 +13,8 @@ from engine.cli.chat import chat
 from engine.cli.doctor import doctor
 from engine.cli.output import complain
 from engine.core.errors import FlintError, describe
+from engine.core.logs import keep_log
+from engine.core.paths import locate
 
 CANCELLED_EXIT_CODE = 130
 
@@ -28,11 +31,17 @@ _commands.command(help="Say what this machine is, what works and what does not."
 _commands.add_typer(models.commands, name="models", help="The models on this machine.")
 
 
+def _print_version(asked: bool) -> None:
+    if asked:
+        print(f"flint {version('flint')}")
+        raise typer.Exit
+
+
 @_commands.callback()
 def _flint(
-    _version: Annotated[bool, typer.Option("--version", help="Print the version.", is_eager=True, callback=None)] = False,
+    _: Annotated[bool, typer.Option("--version", help="Print the version.", is_eager=True, callback=_print_version)] = False,
 ) -> None:
-    pass
+    """Take the options that stand before a command."""
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -40,12 +49,7 @@ def run(arguments: Sequence[str]) -> int:
 
     Errors go to stderr as a sentence and a hint, never as a traceback.
     """
-    logging.getLogger("flint").addHandler(logging.NullHandler())
-    if list(arguments) == ["--version"]:
-        from importlib.metadata import version
-
-        print(f"flint {version('flint')}")
-        return 0
+    keep_log(locate())
     try:
         _commands(args=list(arguments), prog_name="flint", standalone_mode=True)
     except SystemExit as ended:

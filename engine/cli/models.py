@@ -42,7 +42,7 @@ def list_models(as_json: JsonFlag = False) -> None:
         return
     table = Table(box=None, pad_edge=False, header_style="bold")
     for title, justify in (("Model", "left"), ("Id", "left"), ("Size", "right"), ("Quantization", "left"), ("From", "left")):
-        table.add_column(title, justify=justify, overflow="fold")  # type: ignore[arg-type]
+        table.add_column(title, justify=justify, overflow="fold", no_wrap=title in ("Id", "Size"))  # type: ignore[arg-type]
     for entry in entries:
         where = f"{ORIGINS[entry.origin]}: {entry.problem}" if entry.problem else ORIGINS[entry.origin]
         table.add_row(entry.name, entry.id, size_text(entry.size_bytes), entry.quantization, where)

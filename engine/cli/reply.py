@@ -9,7 +9,7 @@ from engine.chats.turns import turns
 from engine.cli.output import WaitingBar
 from engine.core.connection import Connection
 from engine.core.messages import Cancel, Event, Generate, TextDelta, Weights
-from engine.core.settings import Conversation, Engine, Sampling, Value, build
+from engine.core.settings import Conversation, Engine, Sampling, Value, build, usable
 
 
 def as_json(reply: ReplyWriter) -> dict[str, Any]:
@@ -89,7 +89,7 @@ class Asker:
 
     def _request(self, request_id: str) -> Generate:
         chat_id = self.chat_id or ""
-        values = {**self._store.chat_settings(chat_id), **self._given}
+        values = {**usable(self._store.chat_settings(chat_id)), **self._given}
         conversation = build(Conversation, values)
         conversation_turns = turns(self._store.messages(chat_id), conversation.system_prompt)
         weights: Weights = build(Engine, values).weights

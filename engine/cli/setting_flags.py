@@ -29,7 +29,7 @@ def with_setting_flags(command: Callable[..., None]) -> Callable[..., None]:
         given = {setting.name: arguments.pop(setting.name) for setting in offered()}
         command(**arguments, settings=checked(given))
 
-    del run.__wrapped__  # type: ignore[attr-defined]  # typer would look through it and miss the added options
+    del run.__wrapped__  # typer would look through it and miss the added options
     run.__signature__ = signature.replace(parameters=[*own, *extra])  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in [*own, *extra]}
     return run
@@ -41,7 +41,7 @@ def checked(given: Mapping[str, str | None]) -> dict[str, Value]:
 
 
 def _parameter(setting: Setting) -> inspect.Parameter:
-    bounds = f" [{setting.bounds_text}]" if setting.bounds_text else ""
+    bounds = f" ({setting.bounds_text})" if setting.bounds_text else ""
     default = setting.none_label if setting.default is None else str(setting.default)
     option = typer.Option(
         setting.flag,

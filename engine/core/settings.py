@@ -100,7 +100,7 @@ class Setting:
             if isinstance(value, str) and not any("\ud800" <= letter <= "\udfff" for letter in value):
                 return value
             raise wrong
-        if isinstance(value, bool) or value is None:
+        if isinstance(value, bool) or not isinstance(value, int | float | str):
             raise wrong
         try:
             number = float(value)
@@ -344,7 +344,7 @@ def build[T](kind: type[T], values: Mapping[str, object]) -> T:
 
 
 def usable(values: Mapping[str, object]) -> dict[str, Value]:
-    """Return those of stored `values` that are declared and in bounds: what is left of a newer or damaged record still works."""
+    """Return those of stored `values` that are declared and in bounds, so that a newer or damaged record still works."""
     found: dict[str, Value] = {}
     for name, value in values.items():
         with contextlib.suppress(KeyError, SettingsError):

@@ -28,12 +28,8 @@ class ChunkSize:
         """Adapt to a chunk of `tokens` that took `seconds`; one much shorter than asked for says little and is passed over."""
         if tokens * 2 < self.tokens or seconds <= 0:
             return
-        wanted = tokens / seconds * TARGET_S
-        grown = min(wanted, self.tokens * 2)
-        power = SMALLEST_CHUNK
-        while power * 2 <= min(grown, LARGEST_CHUNK):
-            power *= 2
-        self.tokens = power
+        wanted = min(tokens / seconds * TARGET_S, self.tokens * 2, LARGEST_CHUNK)
+        self.tokens = max(SMALLEST_CHUNK, int(wanted) // SMALLEST_CHUNK * SMALLEST_CHUNK)
 
 
 def prefill(model: Any, cache: PrefixCache, ids: Sequence[int], chunk_size: ChunkSize) -> Iterator[int]:
@@ -51,5 +47,5 @@ def prefill(model: Any, cache: PrefixCache, ids: Sequence[int], chunk_size: Chun
         chunk_size.learn(len(chunk), time.perf_counter() - started)
         cache.extend(chunk)
         done += len(chunk)
-        mx.clear_cache()
         yield len(chunk)
+    mx.clear_cache()  # A prompt's buffers are large, and decoding needs none of that size.

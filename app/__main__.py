@@ -1,0 +1,101 @@
+"""`flint`: with arguments a command line, without a window."""
+
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from PySide6.QtWidgets import QApplication
+
+    from app.instance import Instance
+    from app.theme import Theme
+    from app.window import MainWindow
+
+
+def build(argv: Sequence[str]) -> "tuple[QApplication, MainWindow]":
+    """Make the application and its window, without entering the event loop; closing the window stops and joins the engine.
+
+    Raises a `FlintError` when the chats cannot be opened.
+    """
+    from app.window import MainWindow
+    from engine.chats.store import ChatStore
+    from engine.core.paths import locate
+    from engine.core.preferences import Preferences
+    from engine.host import Host
+
+    application = _application(argv)
+    paths = locate()
+    preferences = Preferences(paths.settings)
+    store = ChatStore(paths.chats)
+    store.recover()
+    return application, MainWindow(store, preferences, Host(paths, preferences), _theme(preferences.get("theme")))
+
+
+def main() -> int:
+    """Run Flint and return its exit status."""
+    if len(sys.argv) > 1:
+        from engine.cli.main import run
+
+        return run(sys.argv[1:])
+    from app.instance import Instance
+    from engine.core.logs import keep_log
+    from engine.core.paths import locate
+
+    paths = locate()
+    keep_log(paths)
+    application = _application(sys.argv)
+    instance = Instance(paths.data)
+    if not instance.acquire():
+        if instance.ask_to_raise():
+            return 0
+        sys.stderr.write("Error: Flint is already running, but its window does not answer.\nQuit it, then try again.\n")
+        return 1
+    try:
+        return _show(application, instance)
+    finally:
+        instance.release()
+
+
+def _show(application: "QApplication", instance: "Instance") -> int:
+    """Show the window, or what keeps it from opening until that is mended, and run until it is closed."""
+    from app.startup_failure import StartupFailure
+    from engine.core.errors import FlintError
+
+    while True:
+        try:
+            _, window = build(sys.argv)
+        except FlintError as error:
+            failure = StartupFailure(_theme(), error.info())
+            failure.show()
+            application.exec()
+            if not failure.wants_retry:
+                return error.exit_code
+            continue
+        instance.raise_requested.connect(window.raise_window)
+        window.show()
+        return application.exec()
+
+
+def _theme(mode: object = "system") -> "Theme":
+    from app.theme import Theme
+
+    theme = Theme()
+    theme.set_mode(mode)  # type: ignore[arg-type]  # the setting's choices are the theme's modes
+    return theme
+
+
+def _application(argv: Sequence[str]) -> "QApplication":
+    from PySide6.QtWidgets import QApplication
+
+    existing = QApplication.instance()
+    if isinstance(existing, QApplication):
+        return existing
+    application = QApplication(list(argv))
+    application.setApplicationName("Flint")
+    application.setApplicationDisplayName("Flint")
+    application.setDesktopFileName("flint")
+    return application
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,218 @@
+"""The open chat: what people do in it, and what of it is shown."""
+
+import contextlib
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtGui import QGuiApplication
+
+from app.chat.drafts import Drafts
+from app.chat.page import ChatPage
+from app.chat.replies import Pending, Replies
+from engine.chats.records import StoredMessage
+from engine.chats.store import ChatStore
+from engine.core.errors import FlintError
+from engine.core.messages import Event, ReplyFacts, TextDelta
+from engine.core.settings import Value, usable
+
+
+class ChatController(QObject):
+    """Shows one chat at a time. `context_changed` carries tokens used and the limit, zeros when nothing is known."""
+
+    chats_changed = Signal()
+    chat_opened = Signal(object)
+    context_changed = Signal(int, int)
+    failed = Signal(object)
+
+    def __init__(
+        self,
+        store: ChatStore,
+        replies: Replies,
+        page: ChatPage,
+        model_id: Callable[[], str],
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._store = store
+        self._replies = replies
+        self._page = page
+        self._model_id = model_id
+        self._new_settings: dict[str, Value] = {}
+        self._context_limit = 0
+        self.chat_id: str | None = None
+        self.drafts = Drafts(store, page.composer, self)
+        replies.progressed.connect(self._on_progress)
+        replies.ended.connect(self._on_end)
+        page.composer.submitted.connect(self.send)
+        page.composer.stop_requested.connect(self.stop)
+        page.transcript.copy_requested.connect(self.copy)
+        page.transcript.regenerate_requested.connect(self.regenerate)
+        page.transcript.branch_requested.connect(self.switch_branch)
+
+    # -- which chat -------------------------------------------------------------------------------------------------
+
+    def open(self, chat_id: str | None) -> None:
+        """Show a stored chat, or with None an empty page whose chat is made when the first message is sent."""
+        with self._reporting():
+            messages = self._store.messages(chat_id) if chat_id else []
+            self.drafts.open(chat_id)
+            self.chat_id = chat_id
+            self._new_settings = {}
+            self._show(messages)
+            self.chat_opened.emit(chat_id)
+
+    def reveal(self, message_id: str) -> None:
+        """Scroll to a message of the open chat, switching to its branch where it stands on another."""
+        with self._reporting():
+            if all(message.id != message_id for message in self._messages()) and not self._replies.of_chat(self.chat_id):
+                self._store.activate(message_id)
+                self._show(self._messages())
+            self._page.transcript.scroll_to(message_id)
+
+    def settings(self) -> dict[str, Value]:
+        """Return what the open chat sets for itself."""
+        return usable(self._store.chat_settings(self.chat_id)) if self.chat_id else dict(self._new_settings)
+
+    def set_setting(self, name: str, value: Value) -> None:
+        """Set one setting for the open chat."""
+        self._keep_settings({**self.settings(), name: value})
+
+    def reset_setting(self, name: str) -> None:
+        """Let the open chat take one setting from the app again."""
+        self._keep_settings({key: value for key, value in self.settings().items() if key != name})
+
+    def _keep_settings(self, values: dict[str, Value]) -> None:
+        if self.chat_id is None:
+            self._new_settings = values
+            return
+        with self._reporting():
+            self._store.set_chat_settings(self.chat_id, values)
+
+    # -- what people do ---------------------------------------------------------------------------------------------
+
+    def send(self, text: str) -> None:
+        """Store a message and ask for its reply. What cannot be stored goes back into the composer."""
+        try:
+            chat_id = self._made_chat()
+            message = self._store.add_message(chat_id, "user", text)
+            reply = self._store.begin_reply(chat_id, message.id, self._model_id())
+            self._page.set_mode("chat")
+            self._page.transcript.append(message)
+            self._page.transcript.append(reply)
+            self._page.transcript.jump_to_bottom()
+            self._ask(reply)
+        except FlintError as error:
+            self._page.composer.set_text(text)
+            self.failed.emit(error.info())
+        self.drafts.save()
+        self.chats_changed.emit()
+
+    def stop(self) -> None:
+        """Stop the shown chat's reply."""
+        pending = self._replies.of_chat(self.chat_id)
+        if pending:
+            self._replies.stop(pending)
+            self._show_phase()
+
+    def copy(self, message_id: str) -> None:
+        """Copy a message's text, as the model wrote it."""
+        for message in self._messages():
+            if message.id == message_id:
+                QGuiApplication.clipboard().setText(message.text)
+
+    def regenerate(self, message_id: str) -> None:
+        """Ask for another reply to the same message; the earlier one stays as a sibling."""
+        if self.chat_id is None or self._replies.of_chat(self.chat_id) or not self._model_id():
+            return
+        with self._reporting():
+            parent = next(message.parent_id for message in self._messages() if message.id == message_id)
+            if parent:
+                reply = self._store.begin_reply(self.chat_id, parent, self._model_id())
+                self._page.transcript.set_messages(self._messages())
+                self._ask(reply)
+                self.chats_changed.emit()
+
+    def switch_branch(self, message_id: str, step: int) -> None:
+        """Show the sibling `step` places after a message, with what followed it."""
+        if self.chat_id is None or self._replies.of_chat(self.chat_id):
+            return
+        with self._reporting():
+            siblings = self._store.siblings(message_id)
+            place = next(index for index, message in enumerate(siblings) if message.id == message_id) + step
+            if 0 <= place < len(siblings):
+                self._store.activate(siblings[place].id)
+                self._show(self._messages())
+                self._page.transcript.scroll_to(siblings[place].id)
+
+    # -- what is shown ----------------------------------------------------------------------------------------------
+
+    def _made_chat(self) -> str:
+        if self.chat_id is None:
+            chat = self._store.create_chat(model_id=self._model_id(), settings=self._new_settings)
+            self.chat_id = chat.id
+            self._new_settings = {}
+            self.drafts.adopt(chat.id)
+            self.chat_opened.emit(chat.id)
+        return self.chat_id
+
+    def _ask(self, reply: StoredMessage) -> None:
+        pending = self._replies.request(reply)
+        self._page.transcript.set_status(reply.id, pending.status)
+        self._show_phase()
+
+    def _messages(self) -> list[StoredMessage]:
+        """The open chat's active path, a reply on its way as far as it has come."""
+        if self.chat_id is None:
+            return []
+        pending = self._replies.of_chat(self.chat_id)
+        stored = self._store.messages(self.chat_id)
+        if pending is None:
+            return list(stored)
+        writer = pending.writer
+        return [
+            replace(message, text=writer.text, reasoning=writer.reasoning) if message.id == pending.message_id else message
+            for message in stored
+        ]
+
+    def _show(self, messages: list[StoredMessage]) -> None:
+        self._page.set_mode("chat" if messages else "welcome")
+        self._page.transcript.set_messages(self._messages())
+        pending = self._replies.of_chat(self.chat_id)
+        if pending:
+            self._page.transcript.set_status(pending.message_id, pending.status)
+        self._show_phase()
+        self._show_facts(next((message.facts for message in reversed(messages) if message.facts), None))
+
+    def _show_phase(self) -> None:
+        pending = self._replies.of_chat(self.chat_id)
+        self._page.composer.set_phase(pending.phase if pending else "idle", pending.fraction if pending else 0.0)
+
+    def _show_facts(self, facts: ReplyFacts | None) -> None:
+        self._context_limit = facts.context if facts else 0
+        self.context_changed.emit(facts.prompt_tokens + facts.output_tokens if facts else 0, self._context_limit)
+
+    def _on_progress(self, pending: Pending, event: Event) -> None:
+        if pending.chat_id != self.chat_id:
+            return
+        self._page.transcript.set_status(pending.message_id, pending.status)
+        self._show_phase()
+        if isinstance(event, TextDelta):
+            self._page.transcript.add_text(pending.message_id, event.text, event.reasoning)
+            if self._context_limit:
+                self.context_changed.emit(event.context_used, self._context_limit)
+
+    def _on_end(self, pending: Pending) -> None:
+        if pending.chat_id == self.chat_id:
+            self._page.transcript.finish(pending.writer.message)
+            self._show_phase()
+            if pending.writer.facts:
+                self._show_facts(pending.writer.facts)
+        self.chats_changed.emit()
+
+    @contextlib.contextmanager
+    def _reporting(self) -> Iterator[None]:
+        try:
+            yield
+        except FlintError as error:
+            self.failed.emit(error.info())

@@ -1,0 +1,139 @@
+"""Replies on their way, of any chat: asked of the engine, saved as they stream, told to whoever shows them."""
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from app.bridge import Bridge
+from app.chat.progress_words import reading, waiting
+from engine.chats.records import StoredMessage
+from engine.chats.reply_writer import ReplyWriter
+from engine.chats.store import ChatStore
+from engine.chats.turns import turns
+from engine.core.errors import FlintError
+from engine.core.messages import TERMINALS, Event, Generate, ImportProgress, LoadProgress, PrefillProgress, TextDelta
+from engine.core.preferences import Preferences
+from engine.core.settings import Conversation, Engine, Sampling, build, usable
+
+SAVE_CHECK_MS = 500
+WAITING = "Waiting for the model"
+
+type Phase = Literal["queued", "reading", "writing", "stopping"]
+
+
+@dataclass
+class Pending:
+    """A reply on its way: where it is stored, what it is doing, how much of the prompt was read, and that in words."""
+
+    request_id: str
+    writer: ReplyWriter
+    phase: Phase = "queued"
+    fraction: float = 0.0
+    status: str = WAITING
+
+    @property
+    def chat_id(self) -> str:
+        """The chat the reply belongs to."""
+        return self.writer.message.chat_id
+
+    @property
+    def message_id(self) -> str:
+        """The stored message the reply becomes."""
+        return self.writer.message.id
+
+
+class Replies(QObject):
+    """Follows every reply that was asked for. `progressed` carries a `Pending` and the event behind it, `ended` a `Pending`."""
+
+    progressed = Signal(object, object)
+    ended = Signal(object)
+    failed = Signal(object)
+
+    def __init__(self, store: ChatStore, bridge: Bridge, preferences: Preferences, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._store = store
+        self._bridge = bridge
+        self._preferences = preferences
+        self._pending: dict[str, Pending] = {}
+        self._complained = False
+        self._saver = QTimer(self, interval=SAVE_CHECK_MS)
+        self._saver.timeout.connect(self._save_due)
+        bridge.received.connect(self._take)
+
+    def request(self, reply: StoredMessage) -> Pending:
+        """Ask for the text of a stored reply that has none yet; raise a `FlintError` when the store or a setting is bad."""
+        values = {**self._preferences.changed(), **usable(self._store.chat_settings(reply.chat_id))}
+        conversation = build(Conversation, values)
+        path = [message for message in self._store.messages(reply.chat_id) if message.id != reply.id]
+        pending = Pending(self._bridge.new_id("reply"), ReplyWriter(self._store, reply))
+        command = Generate(
+            request_id=pending.request_id,
+            model_id=reply.model_id,
+            messages=turns(path, conversation.system_prompt),
+            sampling=build(Sampling, values),
+            context=conversation.context,
+            weights=build(Engine, values).weights,
+        )
+        self._pending[pending.request_id] = pending
+        self._complained = False
+        self._saver.start()
+        self._bridge.send(command)
+        return pending
+
+    def of_chat(self, chat_id: str | None) -> Pending | None:
+        """Return the reply on its way in a chat, if there is one."""
+        return next((pending for pending in self._pending.values() if pending.chat_id == chat_id), None)
+
+    def writing_chat(self) -> str | None:
+        """Return the chat whose reply is at work, if any."""
+        return next((pending.chat_id for pending in self._pending.values()), None)
+
+    def stop(self, pending: Pending) -> None:
+        """Ask the engine to stop a reply; it ends with what there is."""
+        pending.phase = "stopping"
+        self._bridge.cancel(pending.request_id)
+
+    def _take(self, event: Event) -> None:
+        pending = self._pending.get(event.request_id)
+        if pending is None:
+            return
+        with self._saving():
+            pending.writer.take(event)
+        if isinstance(event, TERMINALS):
+            del self._pending[event.request_id]
+            if not self._pending:
+                self._saver.stop()
+            self.ended.emit(pending)
+            return
+        match event:
+            case PrefillProgress():
+                pending.fraction, pending.status = event.done / max(1, event.total), reading(event)
+                self._enter(pending, "reading")
+            case LoadProgress() | ImportProgress():
+                pending.status = waiting(event)
+            case TextDelta():
+                pending.status = ""
+                self._enter(pending, "writing")
+        self.progressed.emit(pending, event)
+
+    def _enter(self, pending: Pending, phase: Phase) -> None:
+        if pending.phase != "stopping":
+            pending.phase = phase
+
+    def _save_due(self) -> None:
+        with self._saving():
+            for pending in self._pending.values():
+                pending.writer.save_if_due()
+
+    @contextlib.contextmanager
+    def _saving(self) -> Iterator[None]:
+        """Tell of a save that failed, once until the next reply: the reply goes on and each save tries again."""
+        try:
+            yield
+        except FlintError as error:
+            if not self._complained:
+                self._complained = True
+                self.failed.emit(error.info())

@@ -1,0 +1,256 @@
+"""The window: its parts side by side, and who talks to whom."""
+
+import base64
+
+from PySide6.QtCore import QByteArray, Qt, QTimer
+from PySide6.QtGui import QAction, QCloseEvent, QKeySequence, QResizeEvent, QShowEvent
+from PySide6.QtWidgets import QApplication, QFileDialog, QHBoxLayout, QMainWindow, QSplitter, QVBoxLayout, QWidget
+
+from app import macos
+from app.activity import Activity
+from app.bridge import Bridge
+from app.chat.controller import ChatController
+from app.chat.link import open_link
+from app.chat.list_controller import ChatListController
+from app.chat.page import ChatPage
+from app.chat.replies import Replies
+from app.chat.sidebar import Sidebar
+from app.errors import present
+from app.models.controller import ModelController
+from app.models.dialog import ModelsDialog
+from app.settings.controller import SettingsController
+from app.settings.panel import SettingsPanel
+from app.theme import Theme
+from app.toolbar import Toolbar
+from app.widgets.gauge import GaugeCard
+from app.widgets.toast import Toaster
+from engine.chats.store import ChatStore
+from engine.core.errors import ErrorInfo, FlintError
+from engine.core.preferences import Preferences
+from engine.host import Host
+
+FIRST_SIZE = (1280, 820)
+LEAST_SIZE = (880, 600)
+SIDEBAR_NEEDS = 960
+CHAT_NEEDS = 480
+SIDEBAR_WIDTH = 260
+GEOMETRY, LAST_CHAT = "window-geometry", "chat"
+
+
+class MainWindow(QMainWindow):
+    """Flint's one window. Closing it stops the replies, stores what there is of them, and joins the engine."""
+
+    def __init__(self, store: ChatStore, preferences: Preferences, host: Host, theme: Theme) -> None:
+        super().__init__()
+        self._store = store
+        self._preferences = preferences
+        self._theme = theme
+        self._started = self._closed = False
+        self._sidebar_wanted = True
+        self._dialog: ModelsDialog | None = None
+        self.setObjectName("mainWindow")
+        self.setWindowTitle("Flint")
+        self.setMinimumSize(*LEAST_SIZE)
+        self._make_parts()
+        self._lay_out()
+        self._make_controllers(host)
+        self._connect()
+        self._add_actions()
+        self._apply_theme()
+        self._restore()
+
+    # -- making -----------------------------------------------------------------------------------------------------
+
+    def _make_parts(self) -> None:
+        theme = self._theme
+        self.gauges = GaugeCard(theme)
+        self.sidebar = Sidebar(theme, self.gauges)
+        self.toolbar = Toolbar(theme)
+        self.page = ChatPage(theme)
+        self.settings_panel = SettingsPanel(theme)
+        self.settings_panel.hide()
+        self.toaster = Toaster(theme, self)
+
+    def _lay_out(self) -> None:
+        beside = QWidget()
+        row = QHBoxLayout(beside)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(0)
+        row.addWidget(self.page, 1)
+        row.addWidget(self.settings_panel)
+        main = QWidget()
+        column = QVBoxLayout(main)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.toolbar)
+        column.addWidget(beside, 1)
+        self._splitter = QSplitter(Qt.Orientation.Horizontal)
+        self._splitter.setHandleWidth(0)
+        self._splitter.setChildrenCollapsible(False)
+        self._splitter.addWidget(self.sidebar)
+        self._splitter.addWidget(main)
+        self._splitter.setStretchFactor(1, 1)
+        self._splitter.setSizes([SIDEBAR_WIDTH, FIRST_SIZE[0] - SIDEBAR_WIDTH])
+        self.setCentralWidget(self._splitter)
+
+    def _make_controllers(self, host: Host) -> None:
+        store = self._store
+        self.bridge = Bridge(host, self)
+        self.models = ModelController(store, self.bridge, self._preferences, self)
+        self.replies = Replies(store, self.bridge, self._preferences, self)
+        self.chat = ChatController(store, self.replies, self.page, lambda: self.models.model_id, self)
+        self.chats = ChatListController(store, self.sidebar, self.chat, self.replies, self.toaster, self)
+        self.settings = SettingsController(self._preferences, self.settings_panel, self.bridge, self._theme, self)
+        self.activity = Activity(self.bridge, self.models, self.replies, self.chat, self.toolbar, self.page, self.gauges, self)
+
+    def _connect(self) -> None:
+        for source in (self.chat, self.chats, self.replies, self.settings):
+            source.failed.connect(self.show_error)
+        self.settings.chat_changed.connect(self.chat.set_setting)
+        self.settings.chat_reset.connect(self.chat.reset_setting)
+        self.chat.chat_opened.connect(self._on_chat_opened)
+        self.page.prompt_chosen.connect(self.chat.send)
+        self.page.transcript.link_activated.connect(lambda url: open_link(url, self))
+        self.page.welcome.models_requested.connect(self.show_models)
+        self.page.welcome.import_requested.connect(self._choose_gguf)
+        self.page.welcome.refresh_requested.connect(self.models.refresh)
+        self.page.welcome.retry_requested.connect(lambda: self.models.choose(self.models.model_id))
+        self.sidebar.models_requested.connect(self.show_models)
+        self.sidebar.collapse_requested.connect(self.toggle_sidebar)
+        self.toolbar.sidebar_toggled.connect(self.toggle_sidebar)
+        self.toolbar.settings_toggled.connect(self._show_settings)
+        self.toolbar.picker.model_chosen.connect(self.models.choose)
+        self.toolbar.picker.unload_requested.connect(self.models.unload)
+        self.toolbar.picker.models_requested.connect(self.show_models)
+        self.models.imported.connect(lambda entry: self.toaster.show(f"{entry.name} is ready to use."))
+        self.models.import_ended.connect(self._on_import_ended)
+        self._theme.changed.connect(self._apply_theme)
+
+    def _add_actions(self) -> None:
+        for name, keys, work in (
+            ("New Chat", "Ctrl+N", lambda: self.chat.open(None)),
+            ("Search Chats", "Ctrl+F", self.sidebar.focus_search),
+            ("Models", "Ctrl+Shift+M", self.show_models),
+            ("Settings", "Ctrl+,", self.toolbar.settings_button.toggle),
+            ("Sidebar", "Ctrl+Alt+S", self.toggle_sidebar),
+            ("Rename Chat", "Ctrl+R", self.sidebar.rename_selected),
+            ("Close", "Ctrl+W", self.close),
+        ):
+            action = QAction(name, self)
+            action.setShortcut(QKeySequence(keys))
+            action.triggered.connect(work)
+            self.addAction(action)
+
+    def _apply_theme(self) -> None:
+        application = QApplication.instance()
+        if isinstance(application, QApplication):
+            application.setStyleSheet(self._theme.stylesheet())
+
+    # -- starting and ending ----------------------------------------------------------------------------------------
+
+    def _restore(self) -> None:
+        """Bring back size, last chat and draft. Nothing here may stop the window from opening."""
+        self.resize(*FIRST_SIZE)
+        geometry = self._store.recall(GEOMETRY)
+        if geometry:
+            self.restoreGeometry(QByteArray(base64.b64decode(geometry)))
+        last = self._store.recall(LAST_CHAT)
+        known = {chat.id for chat in self._store.chats()}
+        self.chat.open(last if last in known else None)
+        self.chats.refresh()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        if not self._started:
+            self._started = True
+            macos.unify_title_bar(self)
+            self.page.composer.focus_text()
+            QTimer.singleShot(0, self._start_engine)  # After the first paint.
+
+    def _start_engine(self) -> None:
+        if self._closed:
+            return
+        self.bridge.start()
+        self.models.refresh()
+        if self._preferences.notice:
+            self.toaster.show(self._preferences.notice, kind="error")
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        if not self._closed:
+            self._closed = True
+            self.settings_panel.flush()
+            self.chat.drafts.save()
+            self.bridge.close()
+            try:
+                self._store.remember(GEOMETRY, base64.b64encode(self.saveGeometry().data()).decode())
+                self._store.remember(LAST_CHAT, self.chat.chat_id or "")
+            except FlintError:
+                pass  # A full disk must not keep the window open.
+            self._store.close()
+        super().closeEvent(event)
+
+    def raise_window(self) -> None:
+        """Bring the window to the front, as another start asks."""
+        if self.isMinimized():
+            self.showNormal()
+        self.show()
+        self.raise_()
+        self.activateWindow()
+
+    # -- parts that come and go -------------------------------------------------------------------------------------
+
+    def show_error(self, error: ErrorInfo) -> None:
+        """Tell what went wrong and what to do about it."""
+        shown = present(error)
+        self.toaster.show(shown.title, shown.hint, kind="error")
+
+    def show_models(self) -> None:
+        """Open the models dialog."""
+        if self._dialog is None:
+            self._dialog = ModelsDialog(self._theme, parent=self)
+            self._dialog.model_chosen.connect(self.models.choose)
+            self._dialog.import_requested.connect(self.models.import_file)
+            self._dialog.import_cancelled.connect(self.models.cancel_import)
+            self.models.listed.connect(self._feed_dialog)
+            self.models.import_progressed.connect(self._dialog.show_import)
+        self._feed_dialog()
+        self.models.refresh()
+        self._dialog.open()
+
+    def _feed_dialog(self, *_: object) -> None:
+        if self._dialog:
+            self._dialog.set_models(self.models.entries, self.models.model_id or None)
+
+    def _on_import_ended(self, error: ErrorInfo | None) -> None:
+        if self._dialog:
+            self._dialog.end_import()
+        if error:
+            self.show_error(error)
+
+    def _choose_gguf(self) -> None:
+        path, _ = QFileDialog.getOpenFileName(self, "Import a GGUF file", "", "GGUF models (*.gguf)")
+        if path:
+            self.models.import_file(path)
+
+    def toggle_sidebar(self) -> None:
+        """Show or hide the sidebar, also where the window is narrow."""
+        self._sidebar_wanted = not self.sidebar.isVisible()
+        self.sidebar.setVisible(self._sidebar_wanted)
+
+    def _show_settings(self, shown: bool) -> None:
+        self.settings_panel.setVisible(shown)
+        self._fit_sidebar()
+
+    def _on_chat_opened(self, _chat_id: str | None) -> None:
+        self.settings.show_chat(self.chat.settings())
+        self.page.composer.focus_text()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit_sidebar()
+
+    def _fit_sidebar(self) -> None:
+        """Hide the sidebar while there is no room for it beside the chat."""
+        panel = self.settings_panel.width() if self.settings_panel.isVisibleTo(self) else 0
+        narrow = self.width() < SIDEBAR_NEEDS or self.width() - SIDEBAR_WIDTH - panel < CHAT_NEEDS
+        self.sidebar.setVisible(self._sidebar_wanted and not narrow)
