@@ -14,6 +14,7 @@ from PySide6.QtGui import (
     QPainter,
     QPaintEvent,
     QResizeEvent,
+    QShowEvent,
 )
 from PySide6.QtWidgets import QListView, QMenu, QToolTip, QWidget
 
@@ -41,6 +42,7 @@ class ChatView(QListView):
         self._waiting: tuple[Sequence[Row], str | None] | None = None
         self._selected: str | None = None
         self._silent = False
+        self._unseen = False
         self._empty: tuple[str, str] = ("", "")
         self.setObjectName("chatList")
         self.setAccessibleName("Chats")
@@ -92,8 +94,8 @@ class ChatView(QListView):
             self.selectionModel().clear()
         self.setAutoScroll(True)
         self._silent = False
-        if scroll and place >= 0:
-            self.scrollTo(index)
+        if scroll:
+            self._reveal()
 
     def set_writing(self, chat_id: str | None) -> None:
         """Mark the chat in which a reply is being written."""
@@ -179,6 +181,12 @@ class ChatView(QListView):
         if index.isValid() and index.flags() & Qt.ItemFlag.ItemIsEnabled:
             where = self.viewport().mapToGlobal(self._delegate.dots_rect(self.visualRect(index)).bottomLeft())
             self.open_menu(index, where if by_key else event.globalPos())
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Bring into view what was selected before there was one."""
+        super().showEvent(event)
+        if self._unseen:
+            self._reveal()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Rows keep their width whether the scroll bar takes some or lies over them."""
@@ -292,6 +300,17 @@ class ChatView(QListView):
         if place >= 0:
             bar = self.verticalScrollBar()
             bar.setValue(bar.value() + self.visualRect(self._rows.index(place)).top() - anchor[1])
+
+    def _reveal(self) -> None:
+        """Bring the selected chat into view, with its heading where that stands right above; later when not shown yet."""
+        index = self.currentIndex()
+        self._unseen = not self.isVisible()
+        if self._unseen or not index.isValid():
+            return
+        above = self._rows.index(index.row() - 1)
+        if above.isValid() and above.data(ROW_ROLE).kind == "heading":
+            self.scrollTo(above)
+        self.scrollTo(index)
 
     def _mark_menu(self, place: int) -> None:
         self._look.menu = place

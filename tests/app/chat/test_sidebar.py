@@ -214,6 +214,26 @@ def test_a_new_title_alone_does_not_reset_the_list(sidebar):
     assert resets == []
 
 
+@pytest.mark.parametrize(("chat_id", "at_top"), [("0", True), ("199", False)])
+def test_a_chat_selected_before_the_first_paint_is_in_view_then_with_its_heading(theme, qtbot, chat_id, at_top):
+    early = Sidebar(theme)
+    qtbot.addWidget(early)
+    early.set_chats(MANY)
+    early.select(chat_id)
+    early.resize(260, 500)
+    early.show()
+    qtbot.waitExposed(early)
+    assert view(early).viewport().rect().contains(rect_of(early, chat_id))
+    assert (view(early).verticalScrollBar().value() == 0) == at_top
+
+
+def test_selecting_the_first_chat_of_a_group_shows_the_heading_too(sidebar):
+    sidebar.set_chats(MANY)
+    sidebar.select("199")
+    sidebar.select("0")
+    assert view(sidebar).verticalScrollBar().value() == 0
+
+
 def test_a_deleted_chat_that_was_selected_leaves_nothing_selected(sidebar):
     sidebar.set_chats(CHATS)
     sidebar.select("3")
