@@ -38,6 +38,7 @@ class NumberEditor(Editor):
         layout.addWidget(self.field)
         self.slider.moved.connect(self._slid)
         self.field.edited.connect(lambda text: self.edited.emit(read(setting, text)))
+        self.field.taken_back.connect(lambda: self.edited.emit(self._value))
         self.field.stepped.connect(self._step)
 
     @property
@@ -70,6 +71,7 @@ class BareNumberEditor(Editor):
 
     def __init__(self, theme: Theme, setting: Setting, parent: QWidget) -> None:
         super().__init__(theme, setting, parent)
+        self._value: Value = setting.default
         self.field = TextField(theme, setting.label, parent=self)
         self.field.setObjectName(f"setting.{setting.name}")
         self.field.setPlaceholderText("Random" if setting.optional else "")
@@ -81,6 +83,7 @@ class BareNumberEditor(Editor):
         layout.addWidget(self.field, 1)
         layout.addWidget(self.draw)
         self.field.edited.connect(lambda text: self.edited.emit(read(setting, text)))
+        self.field.taken_back.connect(lambda: self.edited.emit(self._value))
         # Few digits: people read seeds to each other.
         self.draw.clicked.connect(lambda: self.edited.emit(secrets.randbelow(10**8)))
 
@@ -89,6 +92,7 @@ class BareNumberEditor(Editor):
         return self.field.waiting
 
     def show_value(self, value: Value, inherited: Value, changed: bool) -> None:  # noqa: ARG002
+        self._value = value
         self.field.show_text(shown(self.setting, value))
 
     def set_refused(self, refused: bool) -> None:

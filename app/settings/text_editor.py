@@ -47,6 +47,7 @@ class LineEditor(Editor):
         layout.setSpacing(8)
         layout.addWidget(self.field, 1)
         self.field.edited.connect(self.edited.emit)
+        self.field.taken_back.connect(lambda: self.edited.emit(self.field.text()))
         if is_folder(setting):
             self.field.setPlaceholderText("Flint’s own folder")
             choose = Button(theme, "Choose…", small=True, parent=self)

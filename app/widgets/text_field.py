@@ -16,11 +16,13 @@ class TextField(QLineEdit):
     """A field 24 px high.
 
     `edited` carries the text 400 ms after the last key, and at once with Return or when the focus leaves; `stepped` carries
-    +1 or -1 for the up and down keys. Escape takes back what was typed. `set_refused` marks a text that is not applied.
+    +1 or -1 for the up and down keys. Escape goes back to the text shown last, which `taken_back` says. `set_refused` marks a
+    text that is not applied.
     """
 
     edited = Signal(str)
     stepped = Signal(int)
+    taken_back = Signal()
 
     def __init__(self, theme: Theme, name: str, *, width: int | None = None, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -94,6 +96,7 @@ class TextField(QLineEdit):
         elif key == Qt.Key.Key_Escape and (self.text() != self._shown or self._refused):
             self.show_text(self._shown)
             self.selectAll()
+            self.taken_back.emit()
         elif key in (Qt.Key.Key_Up, Qt.Key.Key_Down):
             self.flush()
             self.stepped.emit(1 if key == Qt.Key.Key_Up else -1)
@@ -124,7 +127,6 @@ class TextField(QLineEdit):
         return "border-hi" if self.underMouse() else "border"
 
     def _say(self) -> None:
-        self._shown = self.text()
         self.edited.emit(self.text())
 
     def _dress(self) -> None:

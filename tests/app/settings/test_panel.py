@@ -63,12 +63,11 @@ def said(panel):
     return said
 
 
-@pytest.mark.parametrize("name", list(BY_NAME))
-def test_every_declared_setting_has_a_field_named_for_tools_and_people(panel, name):
-    field = editor(panel, name)
-    assert field is not None
-    assert field.accessibleName() == BY_NAME[name].label
-    assert isinstance(field, QLineEdit | QPlainTextEdit | Segmented)
+def test_every_declared_setting_has_a_field_named_for_tools_and_people(panel):
+    for name, setting in BY_NAME.items():
+        field = editor(panel, name)
+        assert isinstance(field, QLineEdit | QPlainTextEdit | Segmented), name
+        assert field.accessibleName() == setting.label
 
 
 def test_every_edit_is_tried():
@@ -84,17 +83,16 @@ def test_changing_a_field_says_the_checked_value(panel, said, qtbot, name):
     assert type(said[0][2]) is type(value)
 
 
-@pytest.mark.parametrize("name", CHAT)
-def test_in_a_chat_a_change_is_the_chats(panel, said, qtbot, name):
-    edit(panel, qtbot, name, EDITS[name][0])
-    assert said == [("chat", name, EDITS[name][1])]
+def test_in_a_chat_a_change_is_the_chats(panel, said, qtbot):
+    for name in CHAT:
+        edit(panel, qtbot, name, EDITS[name][0])
+    assert said == [("chat", name, EDITS[name][1]) for name in CHAT]
 
 
-@pytest.mark.parametrize("name", APP)
-def test_what_concerns_the_app_is_shown_under_all_chats_only(panel, qtbot, name):
-    assert not editor(panel, name).isVisible()
+def test_what_concerns_the_app_is_shown_under_all_chats_only(panel, qtbot):
+    assert not any(editor(panel, name).isVisible() for name in APP)
     show_all(panel, qtbot)
-    assert editor(panel, name).isVisible()
+    assert all(editor(panel, name).isVisible() for name in APP)
 
 
 def test_a_folder_must_exist(panel, said, qtbot, tmp_path):
@@ -127,28 +125,38 @@ def out_of_range():
     yield "temperature", ""
 
 
-@pytest.mark.parametrize(("name", "text"), list(out_of_range()))
-def test_out_of_range_is_refused_where_everybody_sees_it(panel, said, qtbot, name, text):
+def test_out_of_range_is_refused_where_everybody_sees_it(panel, said, qtbot):
     show_all(panel, qtbot)
-    before = panel.field(name).value
-    field = editor(panel, name)
-    field.setFocus()
-    field.selectAll()
-    qtbot.keyClick(field, Qt.Key.Key_Delete)
-    qtbot.keyClicks(field, text)
-    field.clearFocus()
-    assert said == []
-    assert field.refused
-    assert field.text() == text
-    assert panel.field(name).note == BY_NAME[name].bounds_text
-    assert panel.field(name).value == before
+    for name, text in out_of_range():
+        before = panel.field(name).value
+        field = editor(panel, name)
+        field.setFocus()
+        field.selectAll()
+        qtbot.keyClick(field, Qt.Key.Key_Delete)
+        qtbot.keyClicks(field, text)
+        field.clearFocus()
+        assert said == [], (name, text)
+        assert field.refused, (name, text)
+        assert field.text() == text
+        assert panel.field(name).note == BY_NAME[name].bounds_text
+        assert panel.field(name).value == before
 
 
-def test_a_refused_text_is_mended_by_a_good_one_and_by_escape(panel, qtbot):
+def test_a_refused_text_is_mended_by_a_good_one(panel, qtbot):
     edit(panel, qtbot, "temperature", "7")
     edit(panel, qtbot, "temperature", "1")
     assert not editor(panel, "temperature").refused
     assert editor(panel, "temperature").text() == "1.00"
+    assert panel.field("temperature").note == "app default 0.70"
+
+
+def test_escape_brings_back_the_value_that_applies(panel, said, qtbot):
+    edit(panel, qtbot, "temperature", "7")
+    field = editor(panel, "temperature")
+    field.setFocus()
+    qtbot.keyClick(field, Qt.Key.Key_Escape)
+    assert (field.text(), field.refused, said) == ("0.70", False, [])
+    assert panel.field("temperature").note == "app default"
 
 
 def test_a_refused_text_stays_when_another_setting_changes(panel, qtbot):
@@ -269,16 +277,16 @@ def test_none_is_named_beside_the_label_or_under_it(panel):
     assert line.text() == "As large as the model allows, at most 32,768"
 
 
-@pytest.mark.parametrize("name", CHAT)
-def test_help_opens_under_the_label_and_says_when_it_applies(panel, qtbot, name):
-    text = panel.findChild(QLabel, f"helpText.{name}")
-    assert not text.isVisible()
-    button = panel.findChild(QAbstractButton, f"help.{name}")
-    button.setFocus(Qt.FocusReason.TabFocusReason)
-    qtbot.keyClick(button, Qt.Key.Key_Space)
-    assert text.isVisible()
-    assert BY_NAME[name].help in text.text()
-    assert BY_NAME[name].applies.value in text.text()
+def test_help_opens_under_the_label_and_says_when_it_applies(panel, qtbot):
+    for name in CHAT:
+        text = panel.findChild(QLabel, f"helpText.{name}")
+        assert not text.isVisible()
+        button = panel.findChild(QAbstractButton, f"help.{name}")
+        button.setFocus(Qt.FocusReason.TabFocusReason)
+        qtbot.keyClick(button, Qt.Key.Key_Space)
+        assert text.isVisible()
+        assert BY_NAME[name].help in text.text()
+        assert BY_NAME[name].applies.value in text.text()
 
 
 def test_the_keyboard_reaches_every_field_and_brings_it_into_view(panel, qtbot):
