@@ -1,0 +1,173 @@
+"""The empty chat in its four states."""
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtWidgets import QAbstractButton, QApplication, QProgressBar, QScrollArea, QWidget
+
+from app.chat.mark import Mark
+from app.chat.welcome import MACHINE, Welcome
+from app.chat.words import Words
+
+LEFT = Qt.MouseButton.LeftButton
+
+
+@pytest.fixture
+def welcome(theme, qtbot):
+    welcome = Welcome(theme)
+    welcome.resize(1020, 676)
+    qtbot.addWidget(welcome)
+    welcome.show()
+    qtbot.waitExposed(welcome)
+    return welcome
+
+
+def said(welcome):
+    return [words.words for words in welcome.findChildren(Words) if words.isVisible()]
+
+
+def button(welcome, name):
+    return welcome.findChild(QAbstractButton, name)
+
+
+def place(welcome, widget):
+    return widget.mapTo(welcome.widget(), QPoint(0, 0))
+
+
+def visible(welcome, name):
+    return welcome.findChild(QWidget, name).isVisible()
+
+
+def test_the_first_launch_shows_the_import_and_things_to_try(welcome):
+    welcome.set_room(39_200_000_000)
+    welcome.show_progress("SmolLM2 135M (starter)", 0.71, "Converting for MLX, 102 of 144 MB", first=True)
+    assert welcome.state == "progress"
+    words = said(welcome)
+    assert words[0] == "Getting the first model ready"
+    assert f"this {MACHINE} has room for about 39 GB." in words[1]
+    assert {"SmolLM2 135M (starter)", "71%", "Converting for MLX, 102 of 144 MB", "Try with the starter"} <= set(words)
+    assert welcome.findChild(QProgressBar, "welcomeProgress").value() == 71
+    assert visible(welcome, "promptCard.1")
+    assert visible(welcome, "promptCard.3")
+
+
+def test_an_unknown_room_is_not_spoken_of(welcome):
+    welcome.show_progress("A model", 0.1, "", first=True)
+    assert "room" not in said(welcome)[1]
+
+
+@pytest.mark.parametrize(("fraction", "percent"), [(-1.0, 0), (0.0, 0), (0.004, 0), (0.5, 50), (1.0, 100), (3.0, 100)])
+def test_progress_stays_between_nothing_and_all(welcome, fraction, percent):
+    welcome.show_progress("A model", fraction, "Loading")
+    assert welcome.findChild(QProgressBar, "welcomeProgress").value() == percent
+    assert f"{percent}%" in said(welcome)
+
+
+def test_the_bar_is_painted_as_far_as_it_is(welcome, theme):
+    welcome.show_progress("A model", 0.5, "Loading")
+    QApplication.processEvents()
+    image = welcome.findChild(QProgressBar, "welcomeProgress").grab().toImage()
+    assert image.pixelColor(image.width() // 4, 2) == theme.color("accent")
+    assert image.pixelColor(image.width() * 3 // 4, 2) == theme.color("track")
+
+
+def test_a_later_load_does_not_call_itself_the_first(welcome):
+    welcome.show_progress("Qwen3 8B", 0.2, "Reading the weights")
+    assert welcome.title == "Getting the model ready"
+    assert "Try with the starter" not in said(welcome)
+
+
+def test_ready_asks_and_offers_prompts_without_a_card(welcome):
+    welcome.show_ready("Qwen3 8B")
+    assert said(welcome)[:2] == ["What would you like to know?", f"Qwen3 8B answers, on this {MACHINE} alone."]
+    assert visible(welcome, "promptCard.1")
+    assert not any(visible(welcome, name) for name in ("welcomeCard", "noModelCard", "failureCard"))
+
+
+def test_no_model_says_where_they_are_looked_for_and_how_to_bring_one(welcome, qtbot):
+    welcome.show_no_model(["Flint’s own folder: /home/me/models", "The Hugging Face cache: /home/me/hub"])
+    assert "Flint’s own folder: /home/me/models\nThe Hugging Face cache: /home/me/hub" in said(welcome)
+    assert not visible(welcome, "promptCard.1")
+    for name, signal in (("importButton", welcome.import_requested), ("lookAgainButton", welcome.refresh_requested)):
+        with qtbot.waitSignal(signal):
+            qtbot.mouseClick(button(welcome, name), LEFT)
+
+
+def test_a_failure_says_why_and_what_to_do(welcome, qtbot):
+    welcome.show_failure("The weights end too early.", "Import the model again.")
+    assert {"The weights end too early.", "Import the model again."} <= set(said(welcome))
+    assert not visible(welcome, "promptCard.1")
+    for name, signal in (("retryButton", welcome.retry_requested), ("chooseModelButton", welcome.models_requested)):
+        with qtbot.waitSignal(signal):
+            qtbot.mouseClick(button(welcome, name), LEFT)
+
+
+def test_markup_in_an_error_is_shown_as_it_is(welcome):
+    welcome.show_failure("<img src='http://example.com/x.png'> & <b>", "")
+    label = next(words for words in welcome.findChildren(Words) if words.words.startswith("<img"))
+    assert "&lt;img" in label.text()
+    assert "<img" not in label.text()
+
+
+def test_other_models_are_one_click_away_while_one_loads(welcome, qtbot):
+    welcome.show_progress("A model", 0.2, "")
+    with qtbot.waitSignal(welcome.models_requested):
+        qtbot.mouseClick(button(welcome, "otherModelsLink"), LEFT)
+
+
+@pytest.mark.parametrize("number", [1, 2, 3])
+def test_a_prompt_card_offers_its_message_by_mouse_and_keyboard(welcome, qtbot, number):
+    chosen = []
+    welcome.prompt_chosen.connect(chosen.append)
+    card = button(welcome, f"promptCard.{number}")
+    qtbot.mouseClick(card, LEFT)
+    card.setFocus(Qt.FocusReason.TabFocusReason)
+    qtbot.keyClick(card, Qt.Key.Key_Space)
+    assert len(chosen) == 2
+    assert chosen[0] == chosen[1]
+    assert len(chosen[0].split()) > 5
+    assert card.accessibleDescription()
+
+
+def test_each_state_replaces_the_one_before(welcome):
+    welcome.show_failure("Broken", "Mend it")
+    welcome.show_progress("A model", 0.2, "Loading")
+    assert visible(welcome, "welcomeCard")
+    assert not visible(welcome, "failureCard")
+    welcome.show_no_model()
+    assert visible(welcome, "noModelCard")
+    assert not visible(welcome, "welcomeCard")
+
+
+def test_the_column_is_560_wide_centred_and_84_from_the_top(welcome):
+    mark = welcome.findChild(Mark)
+    assert place(welcome, mark) == QPoint((1020 - 560) // 2, 84)
+    card = button(welcome, "promptCard.1")
+    assert (card.width(), card.height()) == (560, 52)
+
+
+def test_nothing_is_squeezed_or_overlaps_in_a_small_window_which_scrolls(welcome):
+    welcome.resize(430, 300)
+    welcome.show_progress("A model with a rather long name of many words", 0.5, "Converting for MLX, 102 of 144 MB", first=True)
+    QApplication.processEvents()
+    assert welcome.verticalScrollBar().maximum() > 0
+    assert welcome.horizontalScrollBar().maximum() == 0
+    parts = [*welcome.findChildren(Words), *(button(welcome, f"promptCard.{number}") for number in (1, 2, 3))]
+    shown = [part for part in parts if part.isVisible()]
+    boxes = [part.rect().translated(place(welcome, part)) for part in shown]
+    for index, box in enumerate(boxes):
+        assert shown[index].height() >= shown[index].heightForWidth(shown[index].width())
+        assert not any(box.intersects(other) for other in boxes[index + 1 :])
+
+
+def test_the_mark_wears_the_inks_of_the_mode(welcome, theme):
+    mark = welcome.findChild(Mark)
+    for mode in ("light", "dark"):
+        theme.set_mode(mode)
+        image = mark.grab().toImage()
+        colors = {image.pixelColor(x, y).name() for x in range(48) for y in range(48)}
+        assert {theme.color(role).name() for role in ("ink", "ink-2", "ink-3", "accent")} <= colors
+
+
+def test_the_last_line_says_that_nothing_leaves_the_machine(welcome):
+    assert said(welcome)[-1] == f"Models run on this {MACHINE} and your chats stay on it: nothing you write leaves it."
+    assert isinstance(welcome, QScrollArea)
