@@ -70,9 +70,12 @@ class FilterField(QLineEdit):
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
         edge = "accent" if self.hasFocus() else "border-hi" if self.underMouse() else "border"
-        draw_frame(painter, self.rect(), _RADIUS, self._theme.color("field"), self._theme.color(edge))
+        ground = self._theme.color("field") if self.isEnabled() else None
+        draw_frame(painter, self.rect(), _RADIUS, ground, self._theme.color(edge if self.isEnabled() else "separator"))
         spot = QPoint(_PADDING, (self.height() - _ICON) // 2)
-        painter.drawPixmap(spot, self._theme.pixmap("search", "ink-3", _ICON, self.devicePixelRatioF()))
+        painter.drawPixmap(
+            spot, self._theme.pixmap("search", "ink-3" if self.isEnabled() else "ink-off", _ICON, self.devicePixelRatioF())
+        )
         painter.end()
         super().paintEvent(event)
 

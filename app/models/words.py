@@ -9,9 +9,9 @@ SEPARATOR = "  ·  "
 _ORIGINS = {"flint": "Flint", "huggingface": "Hugging Face cache", "starter": "Starter", "folder": "Folder"}
 _ORIGIN_FACTS = {
     "flint": "Flint’s own folder",
-    "huggingface": "Hugging Face cache, used in place",
+    "huggingface": "Hugging Face cache",
     "starter": "Came with Flint",
-    "folder": "A folder you chose",
+    "folder": "A folder of yours",
 }
 _REMEDIES = {
     "flint": "Import or download it again, or delete its folder.",
@@ -31,9 +31,9 @@ def size_text(size: int) -> str:
 
 
 def progress_text(done: int, total: int) -> str:
-    """Return how much of a work of `total` bytes is done, as “102 of 144 MB”; no total means it is not known yet."""
+    """Return how much of a work of `total` bytes is done, as “102 of 144 MB”; of `done` alone while the total is not known."""
     if total <= 0:
-        return size_text(done) if done > 0 else "Starting"
+        return size_text(max(done, 0))
     done = min(done, total)
     if total >= GIGABYTE - MEGABYTE // 2:
         return f"{done / GIGABYTE:.1f} of {size_text(total)}"

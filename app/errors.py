@@ -1,0 +1,91 @@
+"""Turns an error into what a person is shown: one sentence, what to do, and whether it stays. Never a traceback."""
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+from engine.core import errors
+from engine.core.errors import ErrorInfo, describe
+
+type Place = Literal["", "models", "settings"]
+
+MOST_LETTERS = 300
+_UNKNOWN = "Something went wrong inside Flint."
+_TRACEBACK = re.compile(r"Traceback \(most recent call last\)|^\s*File \".*\", line \d+", re.MULTILINE)
+
+# The engine's standing hints are for a terminal too; in the window the same advice names the window's own ways.
+_WINDOW_HINTS = {
+    errors.UsageError.code: "Check what was entered, then try again.",
+    errors.SettingsError.code: "Choose a value inside the bounds shown beside the setting.",
+    errors.ModelNotFound.code: "Models shows what is on this machine. It may have been moved or deleted.",
+    errors.NoModelLoaded.code: "Choose a model at the top of the window.",
+    errors.EngineStopped.code: "Close Flint and open it again. What was written is saved.",
+}
+_ENGINE_HINTS = {
+    kind.code: kind.default_hint for kind in vars(errors).values() if isinstance(kind, type) and hasattr(kind, "code")
+}
+_PLACES: dict[str, Place] = {
+    errors.ModelNotFound.code: "models",
+    errors.ModelBroken.code: "models",
+    errors.ModelUnsupported.code: "models",
+    errors.TemplateError.code: "models",
+    errors.NoModelLoaded.code: "models",
+    errors.SettingsError.code: "settings",
+    errors.ContextFull.code: "settings",
+}
+# Nothing failed and nothing was lost: somebody is told what comes first.
+_PASSING = {errors.NoModelLoaded.code, errors.SettingsError.code}
+
+
+@dataclass(frozen=True)
+class Notice:
+    """What is shown of an error.
+
+    `title` is one sentence, `hint` what to do; `stays` says that it is shown until somebody closes it; `place` names the part
+    of the window where it can be mended, or is empty.
+    """
+
+    title: str
+    hint: str
+    stays: bool
+    place: Place
+
+    @property
+    def kind(self) -> Literal["error", "info"]:
+        """The kind of toast: errors stay, information goes after a while."""
+        return "error" if self.stays else "info"
+
+    @property
+    def action(self) -> str:
+        """The words of a link to `place`, or nothing."""
+        return {"models": "Open Models", "settings": "Open Settings", "": ""}[self.place]
+
+
+def notice(error: ErrorInfo | BaseException) -> Notice:
+    """Return what to show of an error, as it came in an event or was raised here."""
+    info = describe(error) if isinstance(error, BaseException) else error
+    hint = info.hint
+    if hint == _ENGINE_HINTS.get(info.code):
+        hint = _WINDOW_HINTS.get(info.code, hint)
+    return Notice(
+        title=_sentence(info.text) or _UNKNOWN,
+        hint=_plain(hint),
+        stays=info.code not in _PASSING,
+        place=_PLACES.get(info.code, ""),
+    )
+
+
+def _sentence(text: str) -> str:
+    """Return the part of `text` that a person can read as one sentence, with its full stop; nothing of a traceback."""
+    before = _TRACEBACK.split(text, maxsplit=1)[0]
+    line = _plain(before)
+    if len(line) > MOST_LETTERS:
+        line = line[: MOST_LETTERS - 1].rsplit(" ", 1)[0].rstrip(" .,;:") + "…"
+    if not line:
+        return ""
+    return line if line[-1] in ".!?…" else f"{line}."
+
+
+def _plain(text: str) -> str:
+    """Return text on one line, commands in quotes instead of back ticks."""
+    return re.sub(r"`([^`]*)`", "“\\1”", " ".join(text.split()))

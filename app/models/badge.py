@@ -1,0 +1,69 @@
+"""Badges: a word or two in a small frame, painted in rows and set beside names."""
+
+from typing import Literal
+
+from PySide6.QtCore import QPoint, QRect, QSize, Qt
+from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QWidget
+
+from app.theme import Theme
+from app.widgets.frame import draw_frame
+
+type BadgeKind = Literal["plain", "yes", "failed"]
+
+HEIGHT = 20
+_RADIUS, _LEFT, _RIGHT, _ICON, _GAP = 6, 5, 6, 12, 4
+# Kind: ground, line, ink; no ground or no line where the role is empty.
+_LOOKS: dict[BadgeKind, tuple[str, str, str]] = {
+    "plain": ("", "separator", "ink-2"),
+    "yes": ("selected", "", "ink"),
+    "failed": ("critical-soft", "", "critical"),
+}
+
+
+def badge_width(theme: Theme, text: str, icon: str = "") -> int:
+    """Return how wide a badge is, in pixels."""
+    words = QFontMetrics(theme.font("caption", 500)).horizontalAdvance(text)
+    return _LEFT + (_ICON + _GAP if icon else 1) + words + _RIGHT
+
+
+def draw_badge(painter: QPainter, theme: Theme, rect: QRect, text: str, kind: BadgeKind, icon: str = "") -> None:
+    """Paint a badge into `rect`, which should be `badge_width` wide."""
+    ground, line, ink = _LOOKS[kind]
+    draw_frame(painter, rect, _RADIUS, theme.color(ground) if ground else None, theme.color(line) if line else None)
+    painter.save()
+    left = rect.left() + _LEFT
+    if icon:
+        spot = QPoint(left, rect.top() + (rect.height() - _ICON) // 2)
+        painter.drawPixmap(spot, theme.pixmap(icon, ink, _ICON, painter.device().devicePixelRatio()))
+        left += _ICON + _GAP
+    else:
+        left += 1
+    painter.setFont(theme.font("caption", 500))
+    painter.setPen(QPen(theme.color(ink)))
+    words = QRect(left, rect.top(), rect.right() - left + 1, rect.height())
+    painter.drawText(words, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, text)
+    painter.restore()
+
+
+class Badge(QWidget):
+    """A badge as a widget, 20 px high; hidden while it has no text."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._text, self._icon = "", ""
+        self._kind: BadgeKind = "plain"
+        self.hide()
+        theme.changed.connect(self.update)
+
+    def show_words(self, text: str, kind: BadgeKind = "plain", icon: str = "") -> None:
+        """Show a text, or nothing when it is empty."""
+        self._text, self._kind, self._icon = text, kind, icon
+        self.setAccessibleName(text)
+        self.setFixedSize(QSize(badge_width(self._theme, text, icon), HEIGHT))
+        self.setVisible(bool(text))
+        self.update()
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        draw_badge(QPainter(self), self._theme, self.rect(), self._text, self._kind, self._icon)

@@ -1,0 +1,161 @@
+"""The right part of the models window: one model's facts, what is wrong with it, and what can be done with it."""
+
+import sys
+from pathlib import Path
+
+from PySide6.QtCore import Qt, QUrl, Signal
+from PySide6.QtGui import QDesktopServices, QPainter, QPaintEvent
+from PySide6.QtWidgets import QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
+
+from app.models.badge import Badge
+from app.models.facts_table import FactsTable
+from app.models.path_text import PathText
+from app.models.problem_card import ProblemCard
+from app.models.words import origin_badge, origin_fact, parameters_text, remedy, size_text
+from app.theme import Theme
+from app.widgets.button import PrimaryButton
+from app.widgets.label import Label
+from app.widgets.link import Link
+from engine.core.errors import FlintError
+from engine.core.messages import ModelEntry
+from engine.models.facts import Facts, read_facts
+
+SHOW_FOLDER = "Show in Finder" if sys.platform == "darwin" else "Open folder"
+_GGUF_NOTE = "Kept as a GGUF file. Flint converts it once, without loss, when you first chat with it."
+
+
+class ModelDetail(QScrollArea):
+    """Shows one model at a time. `chat_requested` carries its id."""
+
+    chat_requested = Signal(str)
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._entry: ModelEntry | None = None
+        self.setObjectName("modelDetail")
+        self.setAccessibleName("The chosen model")
+        self.setWidgetResizable(True)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        page = QWidget()
+        self._body = QWidget(page)
+        self._name = Label(theme, style="detail", wrap=True, parent=self._body)
+        self._name.setObjectName("modelName")
+        self._name.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.chat = PrimaryButton(theme, "Chat with it", parent=self._body)
+        self.chat.setObjectName("chatWithModel")
+        self._origin, self._use = Badge(theme, self._body), Badge(theme, self._body)
+        self.problem = ProblemCard(theme, self._body)
+        self.table = FactsTable(theme, self._body)
+        self._note = Label(theme, _GGUF_NOTE, style="small", role="ink-2", wrap=True, parent=self._body)
+        self._path = PathText(theme, "modelFolder", self._body)
+        self._open = Link(theme, SHOW_FOLDER, style="small", parent=self._body)
+        self._open.setObjectName("showFolder")
+        self._none = Label(theme, "Choose a model to see what is known of it.", role="ink-3", parent=page)
+        self._none.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.chat.clicked.connect(self._ask)
+        self._open.clicked.connect(self._show_folder)
+        self._lay_out(page)
+        self.setWidget(page)
+        # Both fill themselves with the system's colour unless told not to.
+        page.setAutoFillBackground(False)
+        self.viewport().setAutoFillBackground(False)
+        theme.changed.connect(self.viewport().update)
+        self.show_entry(None, current=False)
+
+    @property
+    def entry(self) -> ModelEntry | None:
+        """The model on show."""
+        return self._entry
+
+    def show_entry(self, entry: ModelEntry | None, *, current: bool) -> None:
+        """Show a model, or that none is chosen; `current` marks the one in use."""
+        self._entry = entry
+        self._body.setVisible(entry is not None)
+        self._none.setVisible(entry is None)
+        if entry is None:
+            return
+        self._name.setText(entry.name)
+        self._origin.show_words(origin_badge(entry))
+        self._use.show_words("In use" if current else "", "yes", "check")
+        self.chat.setEnabled(not entry.problem)
+        self.problem.show_problem(entry.problem, remedy(entry))
+        self._note.setVisible(entry.kind == "gguf" and not entry.problem)
+        self._path.show_path(entry.path)
+        self.table.show_facts(_facts_of(entry))
+        self.verticalScrollBar().setValue(0)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        QPainter(self.viewport()).fillRect(self.viewport().rect(), self._theme.color("panel"))
+        super().paintEvent(event)
+
+    def _ask(self) -> None:
+        if self._entry is not None:
+            self.chat_requested.emit(self._entry.id)
+
+    def _show_folder(self) -> None:
+        if self._entry is not None:
+            path = Path(self._entry.path)
+            folder = path if path.is_dir() else path.parent
+            QDesktopServices.openUrl(QUrl.fromLocalFile(str(folder)))
+
+    def _lay_out(self, page: QWidget) -> None:
+        outer = QVBoxLayout(page)
+        outer.setContentsMargins(24, 16, 24, 16)
+        outer.addWidget(self._body)
+        outer.addWidget(self._none, 1)
+        outer.addStretch(0)
+        head, badges, where = QHBoxLayout(), QHBoxLayout(), QHBoxLayout()
+        head.setSpacing(16)
+        head.addWidget(self._name, 1)
+        head.addWidget(self.chat, 0, Qt.AlignmentFlag.AlignTop)
+        badges.setSpacing(4)
+        badges.addWidget(self._origin)
+        badges.addWidget(self._use)
+        badges.addStretch(1)
+        where.addWidget(Label(self._theme, "Where it is", style="small", weight=600, parent=self._body))
+        where.addStretch(1)
+        where.addWidget(self._open)
+        layout = QVBoxLayout(self._body)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addLayout(head)
+        layout.addSpacing(4)
+        layout.addLayout(badges)
+        layout.addSpacing(16)
+        for part in (self.problem, self.table, self._note):
+            layout.addWidget(part)
+        layout.addSpacing(16)
+        layout.addLayout(where)
+        layout.addSpacing(4)
+        layout.addWidget(self._path)
+
+
+def _facts_of(entry: ModelEntry) -> list[tuple[str, str]]:
+    facts = _read(entry)
+    context = entry.context or (facts.context if facts else 0)
+    heads = ""
+    if facts and facts.heads:
+        heads = f"{facts.heads} query, {facts.kv_heads} KV" if facts.kv_heads != facts.heads else f"{facts.heads}"
+    return [
+        ("Architecture", entry.architecture),
+        ("Parameters", parameters_text(facts.parameters) if facts else ""),
+        ("Quantization", entry.quantization),
+        ("Trained to", f"{context:,} tokens" if context else ""),
+        ("Layers", f"{facts.layers}" if facts and facts.layers else ""),
+        ("Heads", heads),
+        ("KV a token", f"{facts.kv_bytes_per_token():,} B" if facts and facts.kv_bytes_per_token() else ""),
+        ("Size on disk", size_text(entry.size_bytes) if entry.size_bytes else ""),
+        ("From", origin_fact(entry)),
+    ]
+
+
+def _read(entry: ModelEntry) -> Facts | None:
+    """Return what the folder's config says; None where it can't be read, which the entry's own facts stand in for."""
+    if entry.kind != "mlx":
+        return None
+    try:
+        return read_facts(Path(entry.path))
+    except (FlintError, OSError):
+        return None

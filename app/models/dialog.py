@@ -1,0 +1,288 @@
+"""The models window: what is on this machine, what is known of each, and importing more."""
+
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from PySide6.QtCore import QModelIndex, QPointF, Qt, Signal
+from PySide6.QtGui import (
+    QDragEnterEvent,
+    QDragLeaveEvent,
+    QDropEvent,
+    QKeyEvent,
+    QPainter,
+    QPaintEvent,
+    QResizeEvent,
+    QShowEvent,
+)
+from PySide6.QtWidgets import QDialog, QFileDialog, QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
+
+from app.models.detail import ModelDetail
+from app.models.drop_overlay import DropOverlay
+from app.models.empty import NoModels
+from app.models.filter_field import FilterField
+from app.models.import_row import ImportRow
+from app.models.model_list import ModelList
+from app.models.results import ResultsView
+from app.models.source import model_source
+from app.theme import Theme
+from app.widgets.button import Button
+from app.widgets.frame import draw_hairline
+from app.widgets.label import Label
+from app.widgets.toast import Toaster
+from engine.core.errors import FlintError
+from engine.core.messages import ModelEntry
+
+FIRST_SIZE, LEAST_SIZE = (1080, 710), (880, 600)
+_HEADER, _LIST, _FIELD = 52, 456, 400
+_FILE_FILTER = "GGUF models (*.gguf *.GGUF);;All files (*)"
+
+type ChooseFile = Callable[[QWidget, Callable[[str], None]], None]
+
+
+class ModelsDialog(QDialog):
+    """Window-modal, 880×600 at least. Nothing here touches files but to look: every wish is a signal.
+
+    `model_chosen` carries the id of a usable model and closes the window; `import_requested` the path of a .gguf file or a
+    model folder; `import_cancelled` says that the import on show is to stop. `choose_file` asks somebody for a file and calls
+    back with its path; the system's own dialog unless another is given.
+    """
+
+    model_chosen = Signal(str)
+    import_requested = Signal(str)
+    import_cancelled = Signal()
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None, *, choose_file: ChooseFile | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._choose_file = choose_file or ask_for_gguf
+        self._model = ModelList(parent=self)
+        self._selected = ""
+        self.setObjectName("modelsDialog")
+        self.setAccessibleName("Models")
+        self.setWindowTitle("Models")
+        self.setWindowModality(Qt.WindowModality.WindowModal)
+        if sys.platform == "darwin":
+            self.setWindowFlag(Qt.WindowType.Sheet)
+        self.setMinimumSize(*LEAST_SIZE)
+        self.resize(*FIRST_SIZE)
+        self.setAcceptDrops(True)
+        self.search = FilterField(theme, "modelSearch", "Filter models on this machine", self)
+        self.results = ResultsView(theme, self._model, self)
+        self.detail = ModelDetail(theme, self)
+        self._import = Button(theme, "Import a GGUF…", parent=self)
+        self._done = Button(theme, "Done", parent=self)
+        self._import_row = ImportRow(theme, self)
+        self._list_side = _ListSide(theme, self.results, self)
+        self._empty = NoModels(theme, self)
+        self._pages = QStackedWidget(self)
+        self._overlay = DropOverlay(theme, self)
+        self._toaster = Toaster(theme, self)
+        self._name_buttons()
+        self._lay_out()
+        self._connect()
+        self.set_models((), "")
+
+    def set_models(self, entries: Sequence[ModelEntry], current_id: str | None) -> None:
+        """Show these models; `current_id` is the one in use. What is selected stays selected while it is there."""
+        keep = self._selected
+        self._model.set_entries(entries, current_id or "")
+        self._pages.setCurrentIndex(0 if entries else 1)
+        self._import.setVisible(bool(entries))
+        if not entries and self.isVisible():
+            # Before the field that has the focus is disabled: it would pass it on to the next button.
+            self._empty.button.setFocus(Qt.FocusReason.OtherFocusReason)
+        self.search.setEnabled(bool(entries))
+        self._select(keep)
+
+    def show_import(self, name: str, done: int, total: int) -> None:
+        """Show an import under way: bytes `done` of `total`, which is 0 while it is not known."""
+        self._import_row.show_progress(name, done, total)
+
+    def end_import(self) -> None:
+        """Take the import's row away."""
+        self._import_row.hide()
+
+    def select(self, model_id: str) -> None:
+        """Select a model, as one that was just imported; a filter that hides it is cleared."""
+        if self._model.row_of(model_id) < 0:
+            self.search.clear()
+        self._select(model_id)
+
+    def show_problem(self, text: str, hint: str) -> None:
+        """Tell of something that went wrong, over the window; it stays until it is closed."""
+        self._toaster.show(text, hint, "error")
+
+    def offer(self, path: str) -> None:
+        """Take a path that somebody chose or dropped: ask for its import, or say in plain words why it is no model."""
+        try:
+            source = model_source(Path(path))
+        except FlintError as error:
+            self.show_problem(error.text, error.hint)
+            return
+        self.import_requested.emit(str(source))
+
+    def ask_for_file(self) -> None:
+        """Let somebody choose a GGUF file."""
+        self._choose_file(self, self.offer)
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        if any(url.isLocalFile() for url in event.mimeData().urls()):
+            event.setDropAction(Qt.DropAction.CopyAction)
+            event.accept()
+            self._overlay.cover()
+
+    def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
+        self._overlay.hide()
+        event.accept()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        self._overlay.hide()
+        paths = [url.toLocalFile() for url in event.mimeData().urls() if url.isLocalFile()]
+        event.setDropAction(Qt.DropAction.CopyAction)
+        event.accept()
+        if len(paths) > 1:
+            self.show_problem("Those were several files at once.", "Drop one .gguf file or one model folder at a time.")
+        elif paths:
+            self.offer(paths[0])
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Escape closes the newest message first, then the window; Return is for what has the focus alone."""
+        if event.key() == Qt.Key.Key_Escape and self._toaster.dismiss_newest():
+            return
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            return
+        super().keyPressEvent(event)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._select(self._selected)
+        (self.search if self._model.entries else self._empty.button).setFocus(Qt.FocusReason.PopupFocusReason)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._overlay.setGeometry(self.rect())
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
+        y = _HEADER - 1
+        draw_hairline(QPainter(self), QPointF(0, y), QPointF(self.width(), y), self._theme.color("separator"))
+
+    def _name_buttons(self) -> None:
+        self._import.setObjectName("importButton")
+        self._done.setObjectName("doneButton")
+        for button in (self._import, self._done):
+            button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+
+    def _lay_out(self) -> None:
+        header = QHBoxLayout()
+        header.setContentsMargins(20, 0, 12, 1)
+        header.setSpacing(16)
+        header.addWidget(Label(self._theme, "Models", style="section", parent=self))
+        self.search.setMaximumWidth(_FIELD)
+        header.addWidget(self.search, 1)
+        header.addStretch(1)
+        buttons = QHBoxLayout()
+        buttons.setSpacing(8)
+        buttons.addWidget(self._import)
+        buttons.addWidget(self._done)
+        header.addLayout(buttons)
+        top = QWidget(self)
+        top.setFixedHeight(_HEADER)
+        top.setLayout(header)
+        machine = QWidget(self)
+        sides = QHBoxLayout(machine)
+        sides.setContentsMargins(0, 0, 0, 0)
+        sides.setSpacing(0)
+        self._list_side.setFixedWidth(_LIST)
+        sides.addWidget(self._list_side)
+        sides.addWidget(self.detail, 1)
+        self._pages.addWidget(machine)
+        self._pages.addWidget(self._empty)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        for part, stretch in ((top, 0), (self._pages, 1), (self._import_row, 0)):
+            layout.addWidget(part, stretch)
+
+    def _connect(self) -> None:
+        self.search.textChanged.connect(self._filter)
+        self.search.moved.connect(self._move)
+        self.results.selectionModel().currentChanged.connect(self._follow)
+        self.results.chosen.connect(self._choose_row)
+        self.detail.chat_requested.connect(self._choose)
+        self._import.clicked.connect(self.ask_for_file)
+        self._empty.import_requested.connect(self.ask_for_file)
+        self._done.clicked.connect(self.accept)
+        self._import_row.cancelled.connect(self.import_cancelled)
+
+    def _filter(self, query: str) -> None:
+        keep = self._selected
+        self._model.set_query(query)
+        self._select(keep)
+
+    def _select(self, model_id: str) -> None:
+        """Select a model; where it is not shown, the one in use, else the first."""
+        rows = (self._model.row_of(model_id), self._model.row_of(self._model.current_id), 0)
+        row = next((row for row in rows if 0 <= row < len(self._model.shown)), -1)
+        self.results.setCurrentIndex(self._model.index(row) if row >= 0 else QModelIndex())
+        self._list_side.show_nothing(self.search.text() if row < 0 and self._model.entries else "")
+        self._show(row)
+
+    def _follow(self, index: QModelIndex, _before: QModelIndex) -> None:
+        if index.isValid():
+            self._show(index.row())
+
+    def _show(self, row: int) -> None:
+        entry = self._model.shown[row] if row >= 0 else None
+        if entry is not None:
+            self._selected = entry.id
+        self.detail.show_entry(entry, current=entry is not None and entry.id == self._model.current_id)
+
+    def _move(self, event: QKeyEvent) -> None:
+        """Take a key that the search field passed on: arrows move the selection, Return chooses."""
+        self.results.keyPressEvent(event)
+
+    def _choose_row(self, row: int) -> None:
+        self._choose(self._model.shown[row].id)
+
+    def _choose(self, model_id: str) -> None:
+        entry = self._model.shown[self._model.row_of(model_id)]
+        if not entry.problem:
+            self.accept()
+            self.model_chosen.emit(model_id)
+
+
+class _ListSide(QWidget):
+    """The list with the line at its right; says so when nothing matches."""
+
+    def __init__(self, theme: Theme, results: ResultsView, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._theme, self._results = theme, results
+        self._nothing = Label(theme, role="ink-3", wrap=True, parent=self)
+        self._nothing.setObjectName("nothingFound")
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 8, 1, 0)
+        layout.setSpacing(0)
+        self._nothing.setContentsMargins(16, 8, 16, 0)
+        layout.addWidget(self._nothing)
+        layout.addWidget(results, 1)
+        theme.changed.connect(self.update)
+
+    def show_nothing(self, query: str) -> None:
+        """Say that nothing matches `query`; an empty one takes that back."""
+        self._nothing.setText(f"No model on this machine matches “{query}”." if query else "")
+        self._nothing.setVisible(bool(query))
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        x = self.width() - 1
+        draw_hairline(QPainter(self), QPointF(x, 0), QPointF(x, self.height()), self._theme.color("separator"))
+
+
+def ask_for_gguf(parent: QWidget, chosen: Callable[[str], None]) -> None:
+    """Open the system's dialog for a GGUF file and call `chosen` with the path, without stopping the event loop."""
+    dialog = QFileDialog(parent, "Import a GGUF", str(Path.home()), _FILE_FILTER)
+    dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
+    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    dialog.fileSelected.connect(chosen)
+    dialog.open()

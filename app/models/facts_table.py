@@ -1,0 +1,73 @@
+"""A table of facts: a name and a value each, in two columns where there is room."""
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
+
+from app.theme import Theme
+from app.widgets.label import Label
+
+_NAME, _ROW = 104, 20
+_TWO_FROM = 480
+
+
+class FactsTable(QWidget):
+    """Lines of 20 px, 4 px apart; the values can be selected."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._cells: list[tuple[QLabel, QLabel]] = []
+        self._columns = 0
+        self._grid = QGridLayout(self)
+        self._grid.setContentsMargins(0, 0, 0, 0)
+        self._grid.setHorizontalSpacing(0)
+        self._grid.setVerticalSpacing(4)
+
+    def show_facts(self, facts: Sequence[tuple[str, str]]) -> None:
+        """Show these names and values; a pair without a value is left out."""
+        for cell in [label for pair in self._cells for label in pair]:
+            self._grid.removeWidget(cell)
+            cell.hide()
+            cell.deleteLater()
+        self._cells = [self._pair(name, value) for name, value in facts if value]
+        self._columns = 0
+        self._arrange()
+
+    def facts(self) -> dict[str, str]:
+        """Return what is shown."""
+        return {name.text(): value.text() for name, value in self._cells}
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._arrange()
+
+    def _pair(self, name: str, value: str) -> tuple[QLabel, QLabel]:
+        left = Label(self._theme, name, style="small", role="ink-3", parent=self)
+        right = Label(self._theme, value, style="small", wrap=True, parent=self)
+        right.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        right.setAccessibleName(f"{name}: {value}")
+        left.setFixedWidth(_NAME)
+        left.setFixedHeight(_ROW)
+        # One line of 16 px stands in the middle of its 20 px row; more lines go down from there.
+        right.setAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop)
+        right.setContentsMargins(0, 2, 8, 2)
+        right.setMinimumHeight(_ROW)
+        return left, right
+
+    def _arrange(self) -> None:
+        columns = 2 if self.width() >= _TWO_FROM else 1
+        if columns == self._columns:
+            return
+        self._columns = columns
+        rows = -(-len(self._cells) // columns)
+        for place, (name, value) in enumerate(self._cells):
+            column, row = (place // rows, place % rows) if rows else (0, 0)
+            self._grid.addWidget(name, row, 2 * column, Qt.AlignmentFlag.AlignTop)
+            self._grid.addWidget(value, row, 2 * column + 1)
+            name.show()
+            value.show()
+        for column in range(2):
+            self._grid.setColumnStretch(2 * column + 1, 1 if column < columns else 0)
