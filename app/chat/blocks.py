@@ -1,0 +1,107 @@
+"""What a reply is made of once its markdown is read: a flat row of blocks, plain data, nothing of Qt."""
+
+from dataclasses import dataclass
+from enum import Enum, IntFlag
+from typing import Literal
+
+
+class Mark(IntFlag):
+    """How a run of text is set."""
+
+    PLAIN = 0
+    BOLD = 1
+    ITALIC = 2
+    STRIKE = 4
+    CODE = 8
+    DIM = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Text in one style; `href` is where a link leads, empty for other text. A line break is U+2028."""
+
+    text: str
+    marks: Mark = Mark.PLAIN
+    href: str = ""
+
+
+class Gap(Enum):
+    """The space above a block, in pixels."""
+
+    BLOCK = 12
+    PART = 8
+    TIGHT = 4
+    NONE = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Marker:
+    """A list item's sign: a bullet, a number or a check box, standing in the space before `right` pixels."""
+
+    sign: str
+    right: int
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a block stands.
+
+    `indent` pixels from the column's left edge, within block quotes whose bars stand at `quotes`; the first `joined` of them go
+    on from the block before.
+    """
+
+    gap: Gap = Gap.BLOCK
+    indent: int = 0
+    quotes: tuple[int, ...] = ()
+    joined: int = 0
+    markers: tuple[Marker, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Paragraph:
+    """Text; `level` 1 to 6 for a heading, 0 for reading text."""
+
+    place: Place
+    runs: tuple[Run, ...]
+    level: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """A code block: its language as written, its text without the last line break; `closed` once nothing can follow."""
+
+    place: Place
+    language: str
+    text: str
+    closed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A table's column; `share` of the width in percent."""
+
+    align: Literal["left", "center", "right"]
+    share: float
+
+
+type Row = tuple[tuple[Run, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TableRows:
+    """Rows of a table that follow one another: a long table is several of these. `head`: the first row is the heading."""
+
+    place: Place
+    columns: tuple[Column, ...]
+    head: bool
+    rows: tuple[Row, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A line across."""
+
+    place: Place
+
+
+type Block = Paragraph | Code | TableRows | Rule

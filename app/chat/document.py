@@ -1,0 +1,410 @@
+"""Blocks to a `QTextDocument`, changed in place: what is already shown and still right is never touched."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from time import perf_counter
+
+from PySide6.QtGui import QTextBlock, QTextBlockFormat, QTextCharFormat, QTextCursor, QTextDocument, QTextLayout, QTextTable
+
+from app.chat.blocks import Block, Code, Gap, Paragraph, Row, Rule, Run, TableRows
+from app.chat.code import LineLexer, Span, find_lexer, lex_lines
+from app.chat.formats import ABOVE_CODE, CODE_PADDING_BOTTOM, FRAME_LINE, Formats
+
+_UNDER_HEADING = 4
+_KEEP = QTextCursor.MoveMode.KeepAnchor
+_END = QTextCursor.MoveOperation.End
+
+# Nothing in a message may steer the text around it: control signs show as what they are (U+2400 and following), what would
+# turn the writing direction, end a paragraph or stand for one of Qt's own marks shows as U+FFFD.
+_HARMLESS = (
+    {sign: 0x2400 + sign for sign in range(32) if sign not in (0x09, 0x0A)}
+    | {0x7F: 0x2421, 0x2029: 0x2028}
+    | dict.fromkeys([*range(0x80, 0xA0), *range(0x202A, 0x202F), 0xFDD0, 0xFDD1, 0xFFFC, *range(0xD800, 0xE000)], 0xFFFD)
+)
+_HARMLESS_CODE = _HARMLESS | dict.fromkeys([0x2028, 0x2029, *range(0x2066, 0x206A)], 0xFFFD)
+
+
+class Document:
+    """Shows blocks in a `QTextDocument`.
+
+    `show` takes the whole row each time and changes only what differs from what is shown. Code is coloured by `colour`, in
+    slices of time, so that a long block never stops the window.
+    """
+
+    def __init__(self, document: QTextDocument, formats: Formats) -> None:
+        self._document = document
+        self._formats = formats
+        self._blocks: list[Block] = []
+        self._starts: list[int] = []
+        self._colourings: dict[int, _Colouring] = {}
+        self._waiting: list[_Colouring] = []
+        # Kept, since the document can't be asked for a table before the edit that inserts it has ended.
+        self._tables: dict[int, QTextTable] = {}
+        document.setUndoRedoEnabled(False)
+        document.setDocumentMargin(0)
+
+    @property
+    def blocks(self) -> Sequence[Block]:
+        """What is shown."""
+        return self._blocks
+
+    @property
+    def waiting(self) -> bool:
+        """Whether code waits to be coloured."""
+        return bool(self._waiting)
+
+    @property
+    def starts(self) -> Sequence[int]:
+        """The character position at which each block begins."""
+        return self._starts
+
+    @property
+    def overhang(self) -> int:
+        """How far the last block's frame reaches under its text, in pixels."""
+        return CODE_PADDING_BOTTOM + FRAME_LINE if self._blocks and isinstance(self._blocks[-1], Code) else 0
+
+    def text_blocks(self, index: int) -> tuple[QTextBlock, QTextBlock]:
+        """Return the first and the last text block of shown block `index`."""
+        first = self._document.findBlock(self._starts[index])
+        if index + 1 == len(self._starts):
+            return first, self._document.lastBlock()
+        return first, self._document.findBlock(self._starts[index + 1] - 1)
+
+    def table(self, index: int) -> QTextTable:
+        """Return the table that shows block `index`."""
+        return self._tables[index]
+
+    def restyle(self, formats: Formats) -> None:
+        """Show the same blocks again in other formats."""
+        blocks, self._formats = self._blocks, formats
+        self.clear()
+        self.show(blocks)
+
+    def clear(self) -> None:
+        """Show nothing."""
+        self._document.clear()
+        self._document.setDocumentMargin(0)
+        self._blocks, self._starts, self._waiting = [], [], []
+        self._colourings.clear()
+        self._tables.clear()
+
+    def show(self, blocks: Sequence[Block], unchanged: int = 0) -> None:
+        """Show `blocks`; the first `unchanged` are known to be what is shown already."""
+        shown = len(self._blocks)
+        index = min(unchanged, shown, len(blocks))
+        while index < min(len(blocks), shown) and self._blocks[index] == blocks[index]:
+            index += 1
+        if index == len(blocks) == shown:
+            return
+        cursor = QTextCursor(self._document)
+        cursor.beginEditBlock()
+        if index == shown - 1 and index < len(blocks) and self._grow(cursor, blocks[index]):
+            index += 1
+        self._cut(cursor, index)
+        for block in blocks[index:]:
+            self._append(cursor, block)
+        cursor.endEditBlock()
+
+    def colour(self, budget_s: float | None = None) -> None:
+        """Colour waiting code, for `budget_s` seconds at most, or all of it."""
+        until = None if budget_s is None else perf_counter() + budget_s
+        while self._waiting:
+            job = self._waiting[0]
+            if job.run(until):
+                self._waiting.pop(0)
+            if until is not None and perf_counter() >= until:
+                return
+
+    # -- changing what is shown ------------------------------------------------------------------------------------------
+
+    def _cut(self, cursor: QTextCursor, count: int) -> None:
+        """Take away all but the first `count` blocks."""
+        if count >= len(self._blocks):
+            return
+        gone = [self._colourings.pop(index) for index in list(self._colourings) if index >= count]
+        self._waiting = [job for job in self._waiting if job not in gone]
+        self._tables = {index: table for index, table in self._tables.items() if index < count}
+        start = self._starts[count]
+        before = self._blocks[count - 1] if count else None
+        fresh = before is None or isinstance(before, TableRows)
+        cursor.setPosition(start if fresh else start - 1)
+        # An empty block would take over the format of what is cut after it.
+        last, last_text = cursor.blockFormat(), cursor.blockCharFormat()
+        cursor.movePosition(_END, _KEEP)
+        cursor.removeSelectedText()
+        del self._blocks[count:], self._starts[count:]
+        if fresh:
+            _reset(cursor)
+            self._space_table(count - 1, 0)
+        else:
+            cursor.setBlockFormat(last)
+            cursor.setBlockCharFormat(last_text)
+
+    def _append(self, cursor: QTextCursor, block: Block) -> None:
+        cursor.movePosition(_END)
+        before = self._blocks[-1] if self._blocks else None
+        # The document's first block and the one Qt keeps after a table are there already.
+        if before is not None and not isinstance(before, TableRows):
+            cursor.insertBlock(QTextBlockFormat(), QTextCharFormat())
+            _reset(cursor)
+        self._blocks.append(block)
+        self._starts.append(cursor.position())
+        gap = _above(before, block)
+        self._space_table(len(self._blocks) - 2, gap)
+        match block:
+            case Paragraph():
+                cursor.setBlockFormat(self._formats.paragraph(block.level, gap, block.place.indent))
+                cursor.setBlockCharFormat(self._formats.text(block.level))
+                self._insert_runs(cursor, block.runs, block.level)
+            case Rule():
+                cursor.setBlockFormat(self._formats.rule(gap, block.place.indent))
+            case Code():
+                self._insert_code(cursor, block, gap)
+            case TableRows():
+                self._insert_table(cursor, block, gap)
+
+    def _insert_runs(self, cursor: QTextCursor, runs: Sequence[Run], level: int) -> None:
+        style = f"read-h{min(level, 3)}" if level else "read"
+        for run in runs:
+            cursor.insertText(run.text.translate(_HARMLESS), self._formats.run(style, run.marks, run.href))
+
+    def _insert_code(self, cursor: QTextCursor, block: Code, gap: int) -> None:
+        text = self._formats.code_text()
+        cursor.setBlockFormat(self._formats.code(gap, block.place.indent))
+        cursor.setBlockCharFormat(text)
+        first, broken, rest = block.text.translate(_HARMLESS_CODE).partition("\n")
+        cursor.insertText(first, text)
+        if broken:
+            cursor.insertBlock(self._formats.code(0, block.place.indent), text)
+            cursor.insertText(rest, text)
+        self._colour_later(block)
+
+    def _colour_later(self, block: Code) -> None:
+        lexer = find_lexer(block.language)
+        if lexer is None:
+            return
+        index = len(self._blocks) - 1
+        if index not in self._colourings:
+            self._colourings[index] = _Colouring(self._document, self._formats, self._starts[index])
+        job = self._colourings[index]
+        job.follow(block, lexer)
+        if job not in self._waiting:
+            self._waiting.append(job)
+
+    def _insert_table(self, cursor: QTextCursor, block: TableRows, gap: int) -> None:
+        form = self._formats.table(block.columns, gap, block.place.indent)
+        table = cursor.insertTable(max(1, len(block.rows)), len(block.columns), form)
+        self._tables[len(self._blocks) - 1] = table
+        self._fill(table, block, 0)
+        cursor.movePosition(_END)
+        _reset(cursor)
+
+    def _space_table(self, index: int, below: int) -> None:
+        """Give the table at `index`, if one is there, its space below: Qt drops the space above of what follows a table."""
+        if index < 0 or not isinstance(self._blocks[index], TableRows):
+            return
+        table = self.table(index)
+        if table.format().bottomMargin() != below:
+            form = table.format().toTableFormat()
+            form.setBottomMargin(below)
+            table.setFormat(form)
+
+    def _fill(self, table: QTextTable, block: TableRows, first: int) -> None:
+        for index in range(first, len(block.rows)):
+            head = block.head and index == 0
+            for column, runs in enumerate(_cells(block.rows[index], len(block.columns))):
+                cell = table.cellAt(index, column)
+                cell.setFormat(self._formats.cell_edges(column, len(block.columns)))
+                cursor = cell.firstCursorPosition()
+                cursor.movePosition(QTextCursor.MoveOperation.EndOfBlock, _KEEP)
+                cursor.removeSelectedText()
+                cursor.setBlockFormat(self._formats.cell(block.columns[column]))
+                cursor.setBlockCharFormat(self._run_format(Run(""), head))
+                for run in runs:
+                    cursor.insertText(run.text.translate(_HARMLESS), self._run_format(run, head))
+
+    def _run_format(self, run: Run, head: bool) -> QTextCharFormat:
+        if head:
+            return self._formats.head(run.marks, run.href)
+        return self._formats.run("read-table", run.marks, run.href)
+
+    # -- the last block growing ------------------------------------------------------------------------------------------
+
+    def _grow(self, cursor: QTextCursor, block: Block) -> bool:
+        """Turn the last shown block into `block` where only its end differs; return whether that was so."""
+        old = self._blocks[-1]
+        if old.place != block.place:
+            return False
+        # From here on the block is what it is about to become.
+        self._blocks[-1] = block
+        if isinstance(old, Paragraph) and isinstance(block, Paragraph) and old.level == block.level:
+            self._grow_paragraph(cursor, old, block)
+        elif isinstance(old, Code) and isinstance(block, Code) and _continues(old, block):
+            self._grow_code(cursor, old, block)
+        elif isinstance(old, TableRows) and isinstance(block, TableRows) and _same_table(old, block):
+            self._grow_table(old, block)
+        else:
+            self._blocks[-1] = old
+            return False
+        return True
+
+    def _grow_paragraph(self, cursor: QTextCursor, old: Paragraph, block: Paragraph) -> None:
+        kept, rest = _common(old.runs, block.runs)
+        cursor.setPosition(self._starts[-1] + kept)
+        cursor.movePosition(_END, _KEEP)
+        if cursor.hasSelection():
+            cursor.removeSelectedText()
+        self._insert_runs(cursor, rest, block.level)
+
+    def _grow_code(self, cursor: QTextCursor, old: Code, block: Code) -> None:
+        added = block.text[len(old.text) :].translate(_HARMLESS_CODE)
+        text = self._formats.code_text()
+        cursor.movePosition(_END)
+        first, broken, rest = added.partition("\n")
+        cursor.insertText(first, text)
+        if broken:
+            cursor.insertBlock(self._formats.code(0, block.place.indent), text)
+            cursor.insertText(rest, text)
+        self._colour_later(block)
+
+    def _grow_table(self, old: TableRows, block: TableRows) -> None:
+        table = self.table(len(self._blocks) - 1)
+        if len(block.rows) > len(old.rows) >= 1:
+            table.appendRows(len(block.rows) - len(old.rows))
+        same = next((index for index, row in enumerate(old.rows) if row != block.rows[index]), len(old.rows))
+        self._fill(table, block, same)
+
+
+class _Colouring:
+    """The colours of one code block: what is known of its lines, and what is still to be lexed."""
+
+    def __init__(self, document: QTextDocument, formats: Formats, start: int) -> None:
+        self._document = document
+        self._formats = formats
+        self._start = start
+        self._lines: list[str] = []
+        self._spans: list[list[Span]] = []
+        self._done = 0
+        self._stream: LineLexer | None = None
+        self._whole: Iterator[list[Span]] | None = None
+        self._closed = False
+
+    def follow(self, block: Code, lexer: object) -> None:
+        """Take the block as it is now."""
+        self._lines = block.text.split("\n")
+        if block.closed and not self._closed:
+            self._closed, self._done = True, 0
+            self._whole = lex_lines(lexer, block.text)  # type: ignore[arg-type]
+        elif self._stream is None and not self._closed:
+            self._stream = LineLexer(lexer)  # type: ignore[arg-type]
+
+    def run(self, until: float | None) -> bool:
+        """Colour line after line until the time `until`; return whether all is done."""
+        first = self._document.findBlock(self._start).blockNumber()
+        touched: list[int] = []
+        finished = True
+        last = len(self._lines) - 1
+        while self._done < len(self._lines):
+            spans = self._next(last)
+            if self._set(first + self._done, self._done, spans):
+                touched.append(self._done)
+            if self._done == last and not self._closed:
+                break
+            self._done += 1
+            if until is not None and perf_counter() >= until and self._done < len(self._lines):
+                finished = False
+                break
+        if touched:
+            self._relayout(first + touched[0], first + touched[-1])
+        return finished
+
+    def _next(self, last: int) -> list[Span]:
+        if self._whole is not None:
+            return next(self._whole, [])
+        line = self._lines[self._done]
+        assert self._stream is not None
+        return self._stream.add(line) if self._done < last else self._stream.peek(line)
+
+    def _set(self, number: int, line: int, spans: list[Span]) -> bool:
+        if line < len(self._spans):
+            if self._spans[line] == spans:
+                return False
+            self._spans[line] = spans
+        else:
+            self._spans.append(spans)
+            if not spans:
+                return False
+        ranges = []
+        for span in spans:
+            entry = QTextLayout.FormatRange()
+            entry.start, entry.length, entry.format = span.start, span.length, self._formats.span(span.style)
+            ranges.append(entry)
+        self._document.findBlockByNumber(number).layout().setFormats(ranges)
+        return True
+
+    def _relayout(self, first: int, last: int) -> None:
+        start = self._document.findBlockByNumber(first).position()
+        end = self._document.findBlockByNumber(last)
+        self._document.markContentsDirty(start, end.position() + end.length() - start)
+
+
+def _above(before: Block | None, block: Block) -> int:
+    """Return the pixels between the text of two blocks that follow one another: the gap, and what frames need of it."""
+    header = ABOVE_CODE if isinstance(block, Code) else 0
+    if before is None:
+        return header
+    overhang = CODE_PADDING_BOTTOM + FRAME_LINE if isinstance(before, Code) else 0
+    if isinstance(before, TableRows) and isinstance(block, TableRows) and not block.head:
+        return 0
+    if isinstance(before, Paragraph) and before.level and not block.place.markers and block.place.gap == Gap.BLOCK:
+        return _UNDER_HEADING + header
+    return block.place.gap.value + overhang + header
+
+
+def _reset(cursor: QTextCursor) -> None:
+    """Make the block at the cursor a fresh one: cutting leaves it with what it was."""
+    cursor.setBlockFormat(QTextBlockFormat())
+    cursor.setBlockCharFormat(QTextCharFormat())
+    cursor.setCharFormat(QTextCharFormat())
+    cursor.block().layout().clearFormats()
+
+
+def _cells(row: Row, count: int) -> Row:
+    return (*row[:count], *[()] * (count - len(row)))
+
+
+def _continues(old: Code, new: Code) -> bool:
+    return old.language == new.language and new.text.startswith(old.text) and new.closed >= old.closed
+
+
+def _same_table(old: TableRows, new: TableRows) -> bool:
+    return replace(old, rows=()) == replace(new, rows=()) and len(new.rows) >= len(old.rows)
+
+
+def _common(old: Sequence[Run], new: Sequence[Run]) -> tuple[int, list[Run]]:
+    """Return how many UTF-16 units two rows of runs share from the start, and the new runs after them."""
+    kept = 0
+    for index, run in enumerate(new):
+        before = old[index] if index < len(old) else None
+        if run == before:
+            kept += _units(run.text)
+            continue
+        if before is None or (before.marks, before.href) != (run.marks, run.href):
+            return kept, list(new[index:])
+        same = _common_length(before.text, run.text)
+        return kept + _units(run.text[:same]), [replace(run, text=run.text[same:]), *new[index + 1 :]]
+    return kept, []
+
+
+def _common_length(one: str, other: str) -> int:
+    if other.startswith(one):
+        return len(one)
+    low, high = 0, min(len(one), len(other))
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if one[:middle] == other[:middle] else (low, middle - 1)
+    return low
+
+
+def _units(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2

@@ -1,0 +1,141 @@
+"""The text formats of a reply, made once per theme: every colour, font and measure that the document uses."""
+
+from functools import cache
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import (
+    QFont,
+    QFontMetricsF,
+    QTextBlockFormat,
+    QTextCharFormat,
+    QTextLength,
+    QTextTableCellFormat,
+    QTextTableFormat,
+)
+
+from app.chat.blocks import Column, Mark
+from app.theme import Theme
+
+CODE_HEADER, CODE_PADDING_TOP, CODE_PADDING_BOTTOM, CODE_PADDING_SIDE = 28, 9, 9, 12
+FRAME_LINE = 1
+ABOVE_CODE = CODE_HEADER + 2 * FRAME_LINE + CODE_PADDING_TOP
+ROW_PADDING = 4
+CELL_PADDING = 8
+
+_FIXED = QTextBlockFormat.LineHeightTypes.FixedHeight.value
+_CODE_ROLES = {"key": "c-key", "fn": "c-fn", "str": "c-str", "num": "c-num", "com": "c-com", "del": "critical"}
+_ALIGN = {"left": Qt.AlignmentFlag.AlignLeft, "center": Qt.AlignmentFlag.AlignHCenter, "right": Qt.AlignmentFlag.AlignRight}
+
+
+class Formats:
+    """Formats for one theme as it is now; `quiet` sets everything in the secondary ink, for what a model thought aloud."""
+
+    def __init__(self, theme: Theme, quiet: bool = False) -> None:
+        self._theme = theme
+        self._ink = "ink-2" if quiet else "ink"
+        self.run = cache(self._run)
+        self.span = cache(self._span)
+
+    @property
+    def tab_width(self) -> float:
+        """Four columns of code, in pixels."""
+        return 4 * QFontMetricsF(self._theme.font("code")).horizontalAdvance("0")
+
+    def text(self, level: int = 0) -> QTextCharFormat:
+        """Return the format of plain text in a paragraph or a heading of `level`."""
+        return self.run(self._style(level), Mark.PLAIN, "")
+
+    def paragraph(self, level: int, gap: int, indent: int) -> QTextBlockFormat:
+        """Return the block format of a paragraph or heading; `gap` above it and `indent` in pixels."""
+        return self._lines(self._theme.line(self._style(level)), gap, indent)
+
+    def rule(self, gap: int, indent: int) -> QTextBlockFormat:
+        """Return the format of the empty block a rule is painted in."""
+        return self._lines(8, gap, indent)
+
+    def code(self, above: int, indent: int) -> QTextBlockFormat:
+        """Return the format of a line of code; the first one has the header's room in `above`."""
+        block = self._lines(self._theme.line("code"), above, indent + CODE_PADDING_SIDE)
+        block.setRightMargin(CODE_PADDING_SIDE)
+        return block
+
+    def code_text(self) -> QTextCharFormat:
+        """Return the format of code before it is coloured."""
+        code = QTextCharFormat()
+        code.setFont(self._theme.font("code"))
+        code.setForeground(self._theme.color(self._ink))
+        return code
+
+    def cell(self, column: Column) -> QTextBlockFormat:
+        """Return the block format of a table's cell."""
+        block = self._lines(self._theme.line("read-table"), 0, 0)
+        block.setAlignment(_ALIGN[column.align] | Qt.AlignmentFlag.AlignVCenter)
+        return block
+
+    def cell_edges(self, column: int, count: int) -> QTextTableCellFormat:
+        """Return the paddings of a cell: text in the outer columns meets the edges of the reading column."""
+        cell = QTextTableCellFormat()
+        cell.setTopPadding(ROW_PADDING)
+        cell.setBottomPadding(ROW_PADDING)
+        cell.setLeftPadding(CELL_PADDING if column else 0)
+        cell.setRightPadding(CELL_PADDING if column < count - 1 else 0)
+        return cell
+
+    def table(self, columns: tuple[Column, ...], gap: int, indent: int) -> QTextTableFormat:
+        """Return the format of a table as wide as the text; its lines are painted, since Qt's would be vertical too."""
+        table = QTextTableFormat()
+        table.setBorder(0)
+        table.setCellSpacing(0)
+        table.setCellPadding(ROW_PADDING)
+        table.setTopMargin(gap)
+        table.setLeftMargin(indent)
+        table.setWidth(QTextLength(QTextLength.Type.PercentageLength, 100))
+        table.setColumnWidthConstraints([QTextLength(QTextLength.Type.PercentageLength, column.share) for column in columns])
+        return table
+
+    def _style(self, level: int) -> str:
+        return f"read-h{min(level, 3)}" if level else "read"
+
+    def _lines(self, height: int, gap: int, indent: int) -> QTextBlockFormat:
+        block = QTextBlockFormat()
+        block.setLineHeight(height, _FIXED)
+        block.setTopMargin(gap)
+        block.setLeftMargin(indent)
+        return block
+
+    def _run(self, style: str, marks: Mark, href: str) -> QTextCharFormat:
+        form = QTextCharFormat()
+        font = self._theme.font("code" if Mark.CODE in marks else style)
+        if Mark.BOLD in marks:
+            font.setWeight(QFont.Weight.DemiBold)
+        font.setItalic(Mark.ITALIC in marks)
+        font.setStrikeOut(Mark.STRIKE in marks)
+        form.setFont(font)
+        role = "accent-ink" if href else "ink-2" if Mark.DIM in marks or style == "head" else self._ink
+        form.setForeground(self._theme.color(role))
+        if Mark.CODE in marks:
+            form.setBackground(self._theme.color("inset"))
+        if href:
+            form.setAnchor(True)
+            form.setAnchorHref(href)
+            form.setFontUnderline(False)
+            form.setToolTip(href)
+        return form
+
+    def head(self, marks: Mark, href: str) -> QTextCharFormat:
+        """Return the format of text in a table's heading."""
+        form = QTextCharFormat(self.run("read-table", marks, href))
+        font = self._theme.font("code" if Mark.CODE in marks else "small", None if Mark.CODE in marks else 600)
+        form.setFont(font)
+        if not href:
+            form.setForeground(self._theme.color("ink-2"))
+        return form
+
+    def _span(self, style: str) -> QTextCharFormat:
+        form = QTextCharFormat()
+        form.setForeground(self._theme.color(_CODE_ROLES[style]))
+        if style == "fn":
+            form.setFontWeight(QFont.Weight.DemiBold)
+        elif style == "com":
+            form.setFontItalic(True)
+        return form

@@ -1,0 +1,69 @@
+"""The text inside a block: markdown-it's inline tokens to runs in one style each."""
+
+import re
+from collections.abc import Iterator
+
+from markdown_it.token import Token
+
+from app.chat.blocks import Mark, Run
+
+LINE_BREAK = "\u2028"
+
+_OPENING = {"strong_open": Mark.BOLD, "em_open": Mark.ITALIC, "s_open": Mark.STRIKE}
+_CLOSING = {"strong_close": Mark.BOLD, "em_close": Mark.ITALIC, "s_close": Mark.STRIKE}
+_BREAK_TAG = re.compile(r"<br\s*/?>", re.IGNORECASE)
+
+
+def runs(inline: Token) -> tuple[Run, ...]:
+    """Return the runs of an inline token, neighbours of one style joined.
+
+    Single line breaks are kept, since models break lines on purpose. Images are never loaded: what they show and where they
+    lie is written out.
+    """
+    joined: list[Run] = []
+    for run in _pieces(inline.children or []):
+        last = joined[-1] if joined else None
+        if last is not None and (last.marks, last.href) == (run.marks, run.href):
+            joined[-1] = Run(last.text + run.text, run.marks, run.href)
+        elif run.text:
+            joined.append(run)
+    return tuple(joined)
+
+
+def cell_runs(inline: Token) -> tuple[Run, ...]:
+    """Return the runs of a table's cell, where `<br>` is the only way to write a line break."""
+    return tuple(Run(_BREAK_TAG.sub(LINE_BREAK, run.text), run.marks, run.href) for run in runs(inline))
+
+
+def _pieces(tokens: list[Token]) -> Iterator[Run]:
+    depth = dict.fromkeys(_OPENING.values(), 0)
+    href = ""
+    for token in tokens:
+        kind = token.type
+        marks = Mark.PLAIN
+        for mark, count in depth.items():
+            marks |= mark if count else Mark.PLAIN
+        if kind in _OPENING:
+            depth[_OPENING[kind]] += 1
+        elif kind in _CLOSING:
+            depth[_CLOSING[kind]] -= 1
+        elif kind == "link_open":
+            href = str(token.attrs.get("href", ""))
+        elif kind == "link_close":
+            href = ""
+        elif kind == "image":
+            yield from _image(token, marks, href)
+        elif kind in ("softbreak", "hardbreak"):
+            yield Run(LINE_BREAK, marks, href)
+        elif kind == "code_inline":
+            yield Run(token.content, marks | Mark.CODE, href)
+        else:
+            yield Run(token.content, marks, href)
+
+
+def _image(token: Token, marks: Mark, href: str) -> Iterator[Run]:
+    address = str(token.attrs.get("src", ""))
+    yield Run(token.content or "Image", marks | Mark.DIM, href)
+    if address:
+        yield Run(" ", marks, href)
+        yield Run(address, marks, href or address)

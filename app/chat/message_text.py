@@ -1,0 +1,213 @@
+"""The text of one message: a browser as tall as its document, which loads nothing and opens nothing."""
+
+from collections.abc import Sequence
+from math import ceil
+from typing import Any
+
+from PySide6.QtCore import QMimeData, QPoint, QRect, Qt, QTimer, QUrl, Signal
+from PySide6.QtGui import QContextMenuEvent, QGuiApplication, QKeyEvent, QPainter, QPaintEvent, QTextCursor, QWheelEvent
+from PySide6.QtWidgets import QFrame, QMenu, QTextBrowser, QWidget
+
+from app.chat.blocks import Block, Code
+from app.chat.copy_button import CopyButton
+from app.chat.decoration import Decoration
+from app.chat.document import Document
+from app.chat.formats import CODE_HEADER, FRAME_LINE, Formats
+from app.chat.selection import selected_text
+from app.theme import Theme
+
+_SLICE_S = 0.005
+_CARET_WIDTH, _CARET_HEIGHT = 2, 18
+_FOR_THE_LIST = {
+    Qt.Key.Key_PageUp,
+    Qt.Key.Key_PageDown,
+    Qt.Key.Key_Home,
+    Qt.Key.Key_End,
+    Qt.Key.Key_Up,
+    Qt.Key.Key_Down,
+    Qt.Key.Key_Space,
+}
+
+
+class MessageText(QTextBrowser):
+    """Shows blocks; `quiet` in the secondary ink. `link_activated` carries an address; nobody but the listener opens it."""
+
+    link_activated = Signal(str)
+
+    def __init__(self, theme: Theme, *, quiet: bool = False, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme, self._quiet = theme, quiet
+        formats = Formats(theme, quiet)
+        self._shown = Document(self.document(), formats)
+        self._decoration = Decoration(theme, self.document(), self._shown)
+        self._buttons: dict[int, CopyButton] = {}
+        self._streaming = False
+        self._caret = QRect()
+        self._slice = QTimer(self)
+        self._slice.setSingleShot(True)
+        self._slice.setInterval(0)
+        self._slice.timeout.connect(self._colour)
+        self._set_up(formats)
+        theme.changed.connect(self.restyle)
+
+    def _set_up(self, formats: Formats) -> None:
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setFont(self._theme.font("read"))
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.viewport().setAutoFillBackground(False)
+        self.setOpenLinks(False)
+        self.setTabStopDistance(formats.tab_width)
+        self.anchorClicked.connect(lambda url: self.link_activated.emit(url.toString()))
+
+    @property
+    def blocks(self) -> Sequence[Block]:
+        """What is shown."""
+        return self._shown.blocks
+
+    @property
+    def shown(self) -> Document:
+        """The document as it is built."""
+        return self._shown
+
+    def show_blocks(self, blocks: Sequence[Block], unchanged: int = 0) -> None:
+        """Show `blocks`, the first `unchanged` of which are known to be shown already."""
+        self._shown.show(blocks, unchanged)
+        self._place_buttons(unchanged)
+        self._colour()
+        self._follow_caret()
+
+    def set_streaming(self, streaming: bool) -> None:
+        """Show a caret at the end while more is to come."""
+        self._streaming = streaming
+        self._follow_caret()
+
+    def height_at(self, width: int) -> int:
+        """Take `width` pixels and return the height the text needs."""
+        if self.width() != width:
+            self.resize(width, max(1, self.height()))
+        # A widget that was not shown yet has not told its document.
+        if self.document().textWidth() != self.viewport().width():
+            self.document().setTextWidth(self.viewport().width())
+            self._place_buttons(0)
+        return ceil(self.document().size().height()) + self._shown.overhang
+
+    def restyle(self) -> None:
+        """Show the same text in the theme's formats as they are now."""
+        formats = Formats(self._theme, self._quiet)
+        self._shown.restyle(formats)
+        self._place_buttons(0)
+        self._colour()
+        self.viewport().update()
+
+    def position_at(self, y: int) -> int:
+        """Return the text position that stands `y` pixels under the top."""
+        return self.cursorForPosition(QPoint(0, y)).position()
+
+    def top_of(self, position: int) -> int:
+        """Return how many pixels under the top a text position stands."""
+        cursor = QTextCursor(self.document())
+        cursor.setPosition(max(0, min(position, self.document().characterCount() - 1)))
+        return self.cursorRect(cursor).top()
+
+    def resizeEvent(self, event: Any) -> None:
+        """Let the buttons in the code headers follow the right edge."""
+        super().resizeEvent(event)
+        if event.size().width() != event.oldSize().width():
+            self._place_buttons(0)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paint frames, bars and bullets, the text over them, and the caret last."""
+        painter = QPainter(self.viewport())
+        self._decoration.paint(painter, event.rect())
+        painter.end()
+        super().paintEvent(event)
+        if self._streaming:
+            caret = self._end()
+            if caret != self._caret:
+                # What was written moved it: the next frame paints both places.
+                self.viewport().update(self._caret.united(caret))
+                self._caret = caret
+            painter = QPainter(self.viewport())
+            painter.fillRect(caret, self._theme.color("accent"))
+
+    def loadResource(self, _kind: int, _name: QUrl | str) -> Any:
+        """Load nothing, ever."""
+        return None
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Leave the wheel to the list."""
+        event.ignore()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Leave the keys that scroll to the list; with Shift they select."""
+        if event.key() in _FOR_THE_LIST and not event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
+            event.ignore()
+        else:
+            super().keyPressEvent(event)
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """Offer to copy: the selection, a link's address."""
+        menu = self.make_menu(self.anchorAt(event.pos()))
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.popup(event.globalPos())
+
+    def make_menu(self, address: str = "") -> QMenu:
+        """Return the context menu; `address` is the link it was asked for on."""
+        menu = QMenu(self)
+        copy = menu.addAction("Copy", self.copy)
+        copy.setEnabled(self.textCursor().hasSelection())
+        if address:
+            menu.addAction("Copy Link Address", lambda: QGuiApplication.clipboard().setText(address))
+        menu.addSeparator()
+        menu.addAction("Select All", self.selectAll)
+        return menu
+
+    def createMimeDataFromSelection(self) -> QMimeData:
+        """Return the selection as plain text, bullets and numbers included."""
+        data = QMimeData()
+        data.setText(selected_text(self.textCursor(), self._shown))
+        return data
+
+    def _colour(self) -> None:
+        self._shown.colour(_SLICE_S)
+        if self._shown.waiting:
+            self._slice.start()
+
+    def _place_buttons(self, first: int) -> None:
+        blocks = self._shown.blocks
+        for index in [index for index in self._buttons if index >= len(blocks) or not isinstance(blocks[index], Code)]:
+            button = self._buttons.pop(index)
+            button.hide()
+            button.deleteLater()
+        for index in range(first, len(blocks)):
+            block = blocks[index]
+            if not isinstance(block, Code):
+                continue
+            button = self._buttons.get(index) or CopyButton(self._theme, self.viewport())
+            self._buttons[index] = button
+            button.code = block.text
+            space = self._decoration.extent(index)
+            size = button.sizeHint()
+            top = space.top() + FRAME_LINE + (CODE_HEADER - size.height()) // 2
+            button.setGeometry(space.right() - 4 - size.width(), top, size.width(), size.height())
+            button.show()
+
+    def _follow_caret(self) -> None:
+        if not self._streaming and self._caret.isNull():
+            return
+        self.viewport().update(self._caret)
+        if not self._streaming:
+            self._caret = QRect()
+            return
+        self._caret = self._end()
+        self.viewport().update(self._caret)
+
+    def _end(self) -> QRect:
+        """Return where the caret stands: after the last character, on its line."""
+        cursor = QTextCursor(self.document())
+        cursor.movePosition(QTextCursor.MoveOperation.End)
+        line = cursor.block().layout().lineForTextPosition(cursor.positionInBlock())
+        place = self.cursorRect(cursor)
+        baseline = place.top() + (line.ascent() if line.isValid() else place.height())
+        return QRect(place.left() + 2, round(baseline) - 15, _CARET_WIDTH, _CARET_HEIGHT)

@@ -1,0 +1,353 @@
+"""The conversation: a list with a widget for each message that is visible, and an estimate for those that are not."""
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QResizeEvent
+from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QWidget
+
+from app.chat.heights import Heights
+from app.chat.jump_button import JumpButton
+from app.chat.message import BLEED, MessageView
+from app.theme import Theme
+from engine.chats.records import StoredMessage
+
+_COLUMN, _MARGINS = 720, 48
+_ABOVE_TURN, _ABOVE_REPLY, _EDGE = 24, 20, 24
+_LINE = 24
+_KEPT = 24
+_ESTIMATED_LINE = 95
+
+
+@dataclass(frozen=True)
+class _Anchor:
+    """What the reader looks at: message `index`, its top `offset` pixels under the view's (negative: above it)."""
+
+    index: int
+    offset: int
+
+
+class Transcript(QAbstractScrollArea):
+    """Shows a chat's messages.
+
+    The view follows a reply while it is at the end. A reader who scrolled up stays with what they read, whatever is written,
+    measured or resized around it, and is offered a button that leads back.
+    """
+
+    copy_requested = Signal(str)
+    regenerate_requested = Signal(str)
+    branch_requested = Signal(str, int)
+    link_activated = Signal(str)
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._messages: list[StoredMessage] = []
+        self._index: dict[str, int] = {}
+        self._heights = Heights()
+        # Views by message id, the least recently visible first; `_spare` ones show nothing now.
+        self._views: OrderedDict[str, MessageView] = OrderedDict()
+        self._spare: list[MessageView] = []
+        self._anchor = _Anchor(0, 0)
+        self._follows = True
+        self._unseen = 0
+        self._settling = False
+        self._jump = JumpButton(theme, self)
+        self._set_up()
+
+    def _set_up(self) -> None:
+        self.setObjectName("transcript")
+        self.setAccessibleName("Conversation")
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.viewport().setAutoFillBackground(False)
+        self.verticalScrollBar().setSingleStep(_LINE)
+        self.verticalScrollBar().valueChanged.connect(self._scrolled)
+        self._jump.clicked.connect(self.jump_to_bottom)
+
+    @property
+    def messages(self) -> Sequence[StoredMessage]:
+        """What the list holds, texts as far as they were written."""
+        return self._messages
+
+    @property
+    def at_bottom(self) -> bool:
+        """Whether the end is in view, and followed."""
+        return self._follows
+
+    def view(self, message_id: str) -> MessageView | None:
+        """Return the widget that shows a message now, if one does."""
+        return self._views.get(message_id)
+
+    # -- what is shown ---------------------------------------------------------------------------------------------------
+
+    def set_messages(self, messages: Sequence[StoredMessage]) -> None:
+        """Show these messages. The same chat keeps its place (a branch was switched), another one opens at its end."""
+        same_chat = bool(messages and self._messages and messages[0].chat_id == self._messages[0].chat_id)
+        anchor_id = self._messages[self._anchor.index].id if same_chat else ""
+        self._messages = list(messages)
+        self._index = {message.id: index for index, message in enumerate(self._messages)}
+        for message_id, view in list(self._views.items()):
+            index = self._index.get(message_id)
+            if index is None or view.message != self._messages[index] or view.text != self._messages[index].text:
+                self._release(message_id)
+        width = self.column_width()
+        self._heights = Heights([self._estimate(index, width) for index in range(len(self._messages))])
+        if not same_chat:
+            self._follows = True
+        elif not self._follows:
+            last = max(0, len(self._messages) - 1)
+            self._anchor = replace(self._anchor, index=self._index.get(anchor_id, min(self._anchor.index, last)))
+        self._unseen = 0
+        self._settle()
+
+    def append(self, message: StoredMessage) -> None:
+        """Add a message at the end. One's own message is always gone to; a reply only where the end is followed."""
+        self._index[message.id] = len(self._messages)
+        self._messages.append(message)
+        self._heights.append(self._estimate(len(self._messages) - 1, self.column_width()))
+        if message.role == "user":
+            self._follows = True
+        elif not self._follows:
+            self._unseen += self._heights[len(self._messages) - 1]
+        self._settle()
+
+    def add_text(self, message_id: str, text: str, reasoning: str = "") -> None:
+        """Append to a reply that is being written; an id that is not here is let pass."""
+        index = self._index.get(message_id)
+        if index is None:
+            return
+        # Kept out of sight too: what is written costs the same wherever the reader is.
+        view = self._realised(index)
+        message = self._messages[index]
+        self._messages[index] = replace(message, text=message.text + text, reasoning=message.reasoning + reasoning)
+        view.add_text(text, reasoning)
+        self._remeasure(index)
+
+    def set_status(self, message_id: str, text: str) -> None:
+        """Say what a reply is waiting for, as "Reading 1,842 of 3,210 new tokens"."""
+        index = self._index.get(message_id)
+        if index is not None:
+            self._realised(index).set_status(text)
+            self._remeasure(index)
+
+    def finish(self, message: StoredMessage) -> None:
+        """Show a message as it was stored in the end."""
+        index = self._index.get(message.id)
+        if index is None:
+            return
+        self._messages[index] = message
+        view = self._views.get(message.id)
+        if view is not None:
+            view.finish(message)
+            self._remeasure(index)
+
+    # -- where the reader is ---------------------------------------------------------------------------------------------
+
+    def jump_to_bottom(self) -> None:
+        """Go to the end, and follow it again."""
+        self._follows = True
+        self._settle()
+
+    def scroll_to(self, message_id: str) -> None:
+        """Bring a message to the top of the view; an id that is not here is let pass."""
+        index = self._index.get(message_id)
+        if index is not None:
+            self._follows = False
+            self._anchor = _Anchor(index, _EDGE)
+            self._settle()
+            self._follows = self._is_at_end()
+            self._offer_jump()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Scroll by lines, pages and to both ends."""
+        bar = self.verticalScrollBar()
+        page = max(_LINE, self.viewport().height() - 2 * _LINE)
+        steps = {
+            Qt.Key.Key_PageUp: -page,
+            Qt.Key.Key_PageDown: page,
+            Qt.Key.Key_Space: page,
+            Qt.Key.Key_Up: -2 * _LINE,
+            Qt.Key.Key_Down: 2 * _LINE,
+            Qt.Key.Key_Home: -bar.maximum(),
+            Qt.Key.Key_End: bar.maximum(),
+        }
+        step = steps.get(Qt.Key(event.key()))
+        if step is None:
+            super().keyPressEvent(event)
+        elif event.key() == Qt.Key.Key_End:
+            self.jump_to_bottom()
+        else:
+            bar.setValue(bar.value() + step)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Keep what the reader looks at where it is."""
+        super().resizeEvent(event)
+        position = None
+        index = self._anchor.index
+        view = self._views.get(self._messages[index].id) if self._messages else None
+        if view is not None and not self._follows and view.width() != self.column_width() + 2 * BLEED:
+            position = view.position_at(-self._anchor.offset)
+        self._settle()
+        if view is not None and position is not None:
+            self._anchor = _Anchor(index, -view.top_of(position))
+            self._settle()
+
+    def column_width(self) -> int:
+        """Return the width of the reading column in pixels."""
+        return max(120, min(_COLUMN, self.viewport().width() - _MARGINS))
+
+    # -- the machinery ---------------------------------------------------------------------------------------------------
+
+    def _scrolled(self, _value: int) -> None:
+        if self._settling:
+            return
+        self._follows = self._is_at_end()
+        self._take_anchor()
+        self._settle()
+
+    def _is_at_end(self) -> bool:
+        bar = self.verticalScrollBar()
+        return bar.value() >= bar.maximum() - 2
+
+    def _take_anchor(self) -> None:
+        value = self.verticalScrollBar().value()
+        index = self._heights.at(value - _EDGE)
+        self._anchor = _Anchor(index, self._top(index) - value)
+
+    def _settle(self) -> None:
+        """Measure what is in view until nothing changes any more, then put it in place."""
+        if self._settling:
+            return
+        self._settling = True
+        blocked = QSignalBlocker(self.verticalScrollBar())
+        try:
+            # Each round can bring new messages into view; a few are enough for any estimate.
+            for _ in range(8):
+                self._set_bar()
+                if not self._measure_visible():
+                    break
+            self._set_bar()
+            self._take_anchor()
+            self._place()
+        finally:
+            blocked.unblock()
+            self._settling = False
+        self._offer_jump()
+
+    def _set_bar(self) -> None:
+        bar = self.verticalScrollBar()
+        height = self.viewport().height()
+        bar.setRange(0, max(0, self._heights.total + 2 * _EDGE - height))
+        bar.setPageStep(height)
+        bar.setValue(bar.maximum() if self._follows else self._top(self._anchor.index) - self._anchor.offset)
+
+    def _visible(self) -> range:
+        if not self._messages:
+            return range(0)
+        value = self.verticalScrollBar().value()
+        return range(self._heights.at(value - _EDGE), self._heights.at(value + self.viewport().height() - _EDGE) + 1)
+
+    def _measure_visible(self) -> bool:
+        changed = False
+        for index in self._visible():
+            view = self._realised(index)
+            height = self._gap(index) + view.height_at(self.column_width())
+            if height != self._heights[index]:
+                self._heights.set(index, height)
+                changed = True
+        return changed
+
+    def _remeasure(self, index: int) -> None:
+        view = self._views[self._messages[index].id]
+        height = self._gap(index) + view.height_at(self.column_width())
+        change = height - self._heights[index]
+        if change:
+            self._heights.set(index, height)
+            if not self._follows:
+                self._unseen += change
+        self._settle()
+
+    def _place(self) -> None:
+        value = self.verticalScrollBar().value()
+        width = self.column_width()
+        left = (self.viewport().width() - width) // 2
+        visible = self._visible()
+        shown = set()
+        for index in visible:
+            message_id = self._messages[index].id
+            view = self._views[message_id]
+            self._views.move_to_end(message_id)
+            gap = self._gap(index)
+            top = self._top(index) + gap - value
+            view.setGeometry(left - BLEED, top, width + 2 * BLEED, self._heights[index] - gap)
+            view.show()
+            shown.add(message_id)
+        for message_id, view in self._views.items():
+            if message_id not in shown:
+                view.hide()
+        self._release_old(len(shown))
+
+    def _release_old(self, shown: int) -> None:
+        for message_id in list(self._views):
+            if len(self._views) <= shown + _KEPT:
+                return
+            if self._messages[self._index[message_id]].state != "streaming" and self._views[message_id].isHidden():
+                self._release(message_id)
+
+    def _release(self, message_id: str) -> None:
+        view = self._views.pop(message_id)
+        view.hide()
+        self._spare.append(view)
+
+    def _realised(self, index: int) -> MessageView:
+        message = self._messages[index]
+        view = self._views.get(message.id)
+        if view is None:
+            view = self._spare.pop() if self._spare else self._make()
+            self._views[message.id] = view
+            # A width before the text: a document that learns it afterwards is laid out twice.
+            view.resize(self.column_width() + 2 * BLEED, max(1, view.height()))
+            view.show_message(message)
+        return view
+
+    def _make(self) -> MessageView:
+        view = MessageView(self._theme, self.viewport())
+        view.copy_requested.connect(self.copy_requested)
+        view.regenerate_requested.connect(self.regenerate_requested)
+        view.branch_requested.connect(self.branch_requested)
+        view.link_activated.connect(self.link_activated)
+        view.height_changed.connect(self._resized)
+        return view
+
+    def _resized(self, message_id: str) -> None:
+        if not self._settling and message_id in self._views:
+            self._remeasure(self._index[message_id])
+
+    def _top(self, index: int) -> int:
+        return _EDGE + self._heights.top(index)
+
+    def _gap(self, index: int) -> int:
+        if index == 0:
+            return 0
+        return _ABOVE_TURN if self._messages[index].role == "user" else _ABOVE_REPLY
+
+    def _estimate(self, index: int, width: int) -> int:
+        message = self._messages[index]
+        lines = 1 + message.text.count("\n") + len(message.text) * _COLUMN // (_ESTIMATED_LINE * width)
+        return self._gap(index) + lines * _LINE + (28 if message.role == "assistant" else 16)
+
+    def _offer_jump(self) -> None:
+        bar = self.verticalScrollBar()
+        if self._follows:
+            self._unseen = 0
+        away = not self._follows and bar.maximum() - bar.value() > 2 * _LINE
+        self._jump.count(round(self._unseen / _LINE))
+        self._jump.resize(self._jump.sizeHint())
+        area = self.viewport().geometry()
+        self._jump.move(area.center().x() - self._jump.width() // 2, area.bottom() - self._jump.height() - 12)
+        self._jump.setVisible(away)
+        self._jump.raise_()
