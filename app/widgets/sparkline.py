@@ -57,7 +57,9 @@ class Sparkline(QWidget):
     def set_limit(self, phase: str, limit: float | None) -> None:
         """Set the rate that cannot be passed in `phase`, None where it is not known."""
         self._limits[phase] = limit
-        self.update()
+        if not self._timer.isActive():
+            # A limit moves with every token; while the picture moves by itself, it is seen soon enough.
+            self.update()
 
     def clear(self) -> None:
         """Forget every rate."""

@@ -88,7 +88,9 @@ def test_text_stands_out_from_its_ground(theme, mode, text, ground, fill, floor)
 def test_contrast_is_computed_as_the_design_did(theme):
     theme.set_mode("light")
     assert contrast(theme.color("ink"), theme.color("content")) == pytest.approx(17.49, abs=0.01)
-    assert contrast(theme.color("ink-3"), over(theme.color("selected"), theme.color("sidebar"))) == pytest.approx(4.67, abs=0.03)
+    assert contrast(theme.color("ink-3"), over(theme.color("selected"), theme.color("sidebar"))) == pytest.approx(
+        4.67, abs=0.03
+    )
 
 
 @pytest.mark.parametrize("mode", ["light", "dark"])
