@@ -62,6 +62,11 @@ def read_model(header: Header) -> LlamaModel:
         named = f"of architecture “{header.architecture}”" if header.architecture else "of no named architecture"
         raise ModelUnsupported(f"{header.path.name} is {named}, which Flint can't import from a GGUF.", _CHOOSE_ANOTHER)
     facts = _Facts(header)
+    if header.metadata.get("split.count", 0) not in (0, 1):
+        raise ModelUnsupported(
+            f"{header.path.name} is one part of a model that was split into several files.",
+            "Choose the model as a single file, or join the parts with llama.cpp's `llama-gguf-split --merge`.",
+        )
     if facts.integer("expert_count", default=0):
         raise ModelUnsupported(f"{header.path.name} is a mixture of experts, which Flint can't import yet.", _CHOOSE_ANOTHER)
     heads = facts.integer("attention.head_count", minimum=1)
