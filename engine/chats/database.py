@@ -112,12 +112,11 @@ def _inspect_once(path: Path, wal_bytes: int) -> None:
             )
         return
     _check_header(path, wal_bytes)
-    # Without a log, "immutable" makes SQLite read the bare file: no lock, no files beside it.
+    # Without a log, "immutable" makes SQLite read the bare file: no lock, no files beside it. With one, "ro" reads it along and
+    # never folds it into the file.
     uri = f"{path.absolute().as_uri()}?mode=ro" + ("" if wal_bytes else "&immutable=1")
     try:
         with contextlib.closing(sqlite3.connect(uri, uri=True, timeout=BUSY_TIMEOUT_S)) as connection:
-            # Closing must not fold the log into the file: it may be a newer Flint's.
-            connection.setconfig(sqlite3.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, True)
             if stored_version(connection):
                 _check_tables(connection, path)
     except sqlite3.Error as error:

@@ -206,6 +206,30 @@ def test_damage_met_later_is_told(path, monkeypatch):
         assert store.recall("key") == "value"
 
 
+def test_big_file_that_was_cut_is_refused_untouched(path, monkeypatch):
+    monkeypatch.setattr("engine.chats.database._CHECKED_WHOLE_BYTES", 0)
+    filled(path)
+    os.truncate(path, path.stat().st_size - 1)
+    before = contents(path.parent)
+    with pytest.raises(StoreBroken, match="cut short"):
+        ChatStore(path)
+    assert contents(path.parent) == before
+
+
+def test_opening_waits_for_a_process_that_writes_without_a_log(path):
+    filled(path, 1)
+    other = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    other.execute("PRAGMA journal_mode = DELETE")
+    other.execute("BEGIN IMMEDIATE")
+    other.execute("INSERT INTO remembered VALUES ('other', 'process')")
+    release = threading.Timer(0.2, lambda: other.execute("COMMIT"))
+    release.start()
+    with ChatStore(path) as store:
+        assert store.recall("other") == "process"
+    release.join()
+    other.close()
+
+
 def test_empty_file_is_a_new_store(path):
     path.parent.mkdir()
     path.touch()

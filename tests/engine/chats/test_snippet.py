@@ -26,7 +26,7 @@ def test_window_stands_around_a_match_far_inside():
 
 
 def test_window_prefers_the_place_where_the_words_meet():
-    text = "apple " + "x " * 300 + "apple pear " + "y " * 300
+    text = "apple " + "x " * 300 + "pear " + "x " * 300 + "apple pear " + "y " * 300
     assert marked(make_snippet(text, needles("apple", "pear"))) == ["apple", "pear"]
 
 
