@@ -45,7 +45,9 @@ class Activity(QObject):
         replies.progressed.connect(self._on_progress)
         replies.ended.connect(self._on_end)
         chat.context_changed.connect(self._on_context)
-        self._gauges.memory.show_reading(read_memory())
+        reading = read_memory()
+        self._gauges.memory.show_reading(reading)
+        page.welcome.set_room(reading.budget)
         self._on_model(models.state)
 
     def _on_event(self, event: Event) -> None:
@@ -61,7 +63,10 @@ class Activity(QObject):
         composer.set_placeholder(PLACEHOLDER if state.state in ("ready", "unloaded") else QUEUED_PLACEHOLDER)
         composer.set_blocked("")
         match state.state:
-            case "listing" | "importing" | "loading":
+            case "listing":
+                picker.set_state("loading", state.name, state.detail)
+                welcome.show_progress("Models", 0.0, state.detail, first=self._first_launch)
+            case "importing" | "loading":
                 picker.set_state("loading", state.name, state.detail, state.fraction)
                 welcome.show_progress(state.name, state.fraction, _card_detail(state), first=self._first_launch)
             case "ready" | "unloaded":

@@ -15,7 +15,7 @@ from app.chat.list_controller import ChatListController
 from app.chat.page import ChatPage
 from app.chat.replies import Replies
 from app.chat.sidebar import Sidebar
-from app.errors import present
+from app.errors import notice
 from app.models.controller import ModelController
 from app.models.dialog import ModelsDialog
 from app.settings.controller import SettingsController
@@ -201,8 +201,10 @@ class MainWindow(QMainWindow):
 
     def show_error(self, error: ErrorInfo) -> None:
         """Tell what went wrong and what to do about it."""
-        shown = present(error)
-        self.toaster.show(shown.title, shown.hint, kind="error")
+        shown = notice(error)
+        places = {"models": self.show_models, "settings": lambda: self.toolbar.settings_button.setChecked(True)}
+        action = (shown.action, places[shown.place]) if shown.place else None
+        self.toaster.show(shown.title, shown.hint, kind=shown.kind, action=action)
 
     def show_models(self) -> None:
         """Open the models dialog."""

@@ -109,7 +109,7 @@ class _Reply:
     def _progress(self, done: int) -> PrefillProgress:
         total = len(self._prompt.ids) - self._cached
         spent = time.perf_counter() - self._started
-        return PrefillProgress(self._request.request_id, done, total, self._cached, rate(done, spent))
+        return PrefillProgress(self._request.request_id, done, total, self._cached, rate(done, spent), self._limit)
 
     def _write(self) -> Generator[Event, None, FinishReason]:
         """Yield the text; the generator's value is why it ended."""
@@ -148,6 +148,7 @@ class _Reply:
             rate=tps,
             context_used=len(self._prompt.ids) + self._output,
             ttft_s=self._first - self._started,
+            context=self._limit,
         )
 
     def _facts(self, reason: FinishReason) -> ReplyFacts:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engine.core.connection import Connection
-from engine.core.errors import EngineStopped, describe
+from engine.core.errors import EngineStopped, ModelNotFound, describe
 from engine.core.messages import (
     TERMINALS,
     Cancel,
@@ -41,6 +41,7 @@ from engine.core.messages import (
 )
 from engine.hardware.meters import mlx_counters, read_memory
 from engine.inference.blas import prefer_system_blas
+from engine.models.choice import preferred
 from engine.models.integrity import check_folder
 from engine.models.library import Library
 
@@ -230,7 +231,9 @@ class Worker:
         from engine.inference.loader import load
         from engine.session import Session
 
-        entry = self.library.find(model_id)
+        if self._session and not model_id:
+            return self._session
+        entry = self.library.find(model_id) if model_id else self._preferred()
         if self._session and self._session.loaded.facts.id == entry.id and self._weights == weights:
             self._broadcast(ModelLoaded(job.command.request_id, self._session.loaded.facts))
             return self._session
@@ -256,6 +259,12 @@ class Worker:
         self._broadcast(ModelLoaded(job.command.request_id, self._session.loaded.facts))
         self._measure(job.connection, job.command.request_id)
         return self._session
+
+    def _preferred(self) -> ModelEntry:
+        entry = preferred(self.library.entries())
+        if entry is None:
+            raise ModelNotFound("There is no model on this machine.", "Import a GGUF file first.")
+        return entry
 
     def _generate(self, job: _Job, command: Generate) -> None:
         session = self._load(job, command.model_id, command.weights)

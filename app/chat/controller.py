@@ -13,7 +13,7 @@ from app.chat.replies import Pending, Replies
 from engine.chats.records import StoredMessage
 from engine.chats.store import ChatStore
 from engine.core.errors import FlintError
-from engine.core.messages import Event, ReplyFacts, TextDelta
+from engine.core.messages import Event, PrefillProgress, ReplyFacts, TextDelta
 from engine.core.settings import Value, usable
 
 
@@ -39,7 +39,6 @@ class ChatController(QObject):
         self._page = page
         self._model_id = model_id
         self._new_settings: dict[str, Value] = {}
-        self._context_limit = 0
         self.chat_id: str | None = None
         self.drafts = Drafts(store, page.composer, self)
         replies.progressed.connect(self._on_progress)
@@ -189,8 +188,10 @@ class ChatController(QObject):
         self._page.composer.set_phase(pending.phase if pending else "idle", pending.fraction if pending else 0.0)
 
     def _show_facts(self, facts: ReplyFacts | None) -> None:
-        self._context_limit = facts.context if facts else 0
-        self.context_changed.emit(facts.prompt_tokens + facts.output_tokens if facts else 0, self._context_limit)
+        if facts:
+            self.context_changed.emit(facts.prompt_tokens + facts.output_tokens, facts.context)
+        else:
+            self.context_changed.emit(0, 0)
 
     def _on_progress(self, pending: Pending, event: Event) -> None:
         if pending.chat_id != self.chat_id:
@@ -199,8 +200,9 @@ class ChatController(QObject):
         self._show_phase()
         if isinstance(event, TextDelta):
             self._page.transcript.add_text(pending.message_id, event.text, event.reasoning)
-            if self._context_limit:
-                self.context_changed.emit(event.context_used, self._context_limit)
+            self.context_changed.emit(event.context_used, event.context)
+        elif isinstance(event, PrefillProgress):
+            self.context_changed.emit(event.cached + event.done, event.context)
 
     def _on_end(self, pending: Pending) -> None:
         if pending.chat_id == self.chat_id:

@@ -28,6 +28,7 @@ from engine.core.messages import (
 )
 from engine.core.preferences import Preferences
 from engine.core.settings import Engine, build
+from engine.models.choice import preferred
 
 LAST_MODEL = "model"
 
@@ -68,7 +69,7 @@ class ModelController(QObject):
         self.entries: tuple[ModelEntry, ...] = ()
         self.model: LoadedModel | None = None
         self.state = ModelState("listing", detail="Looking for models")
-        self.model_id = ""
+        self.model_id = store.recall(LAST_MODEL)  # Good for a message sent before the list is there.
         bridge.received.connect(self._take)
 
     def remembered(self) -> bool:
@@ -156,20 +157,13 @@ class ModelController(QObject):
         if preferred:
             self.choose(preferred)
         else:
+            self.model_id = ""
             self._set(ModelState("none", detail="No model yet"))
 
     def _preferred(self) -> str:
         """The model used last, else the starter, else whatever is ready."""
-        usable = [entry for entry in self.entries if not entry.problem]
-        last = self._store.recall(LAST_MODEL)
-        for wanted in (
-            [entry for entry in usable if entry.id == last],
-            [entry for entry in usable if entry.origin == "starter"],
-            usable,
-        ):
-            if wanted:
-                return wanted[0].id
-        return ""
+        entry = preferred(self.entries, [self._store.recall(LAST_MODEL)])
+        return entry.id if entry else ""
 
     def _on_import_progress(self, event: ImportProgress) -> None:
         fraction = event.done_bytes / max(1, event.total_bytes)

@@ -16,6 +16,7 @@ from engine.core.paths import locate
 from engine.core.preferences import Preferences
 from engine.core.settings import Value
 from engine.host import Host
+from engine.models.choice import preferred
 
 LAST_MODEL = "model"
 HELP = "Ask anything. /new starts a new chat, /quit or Ctrl-D ends."
@@ -71,16 +72,9 @@ def _model_id(host: Host, store: ChatStore, asked: str | None, chat_id: str | No
     if asked:
         return host.library.find(asked).id
     remembered = [store.chat(chat_id).model_id] if chat_id else []
-    remembered.append(store.recall(LAST_MODEL))
-    usable = [entry for entry in host.library.entries() if not entry.problem]
-    for wanted in remembered:
-        if any(entry.id == wanted for entry in usable):
-            return wanted
-    starter = host.library.starter()
-    if starter and not starter.problem:
-        return starter.id
-    if usable:
-        return usable[0].id
+    entry = preferred(host.library.entries(), [*remembered, store.recall(LAST_MODEL)])
+    if entry:
+        return entry.id
     raise ModelNotFound("There is no model on this machine.", "Import one: flint models import FILE.gguf")
 
 

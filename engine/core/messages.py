@@ -161,7 +161,8 @@ class UnloadModel:
 class Generate:
     """Continue a conversation: `messages` end with the user's. `context` None means as large as the model allows.
 
-    `model_id` names the model that must answer: it is loaded first when another one is.
+    `model_id` names the model that must answer: it is loaded first when another one is. Empty takes the loaded one, else the
+    starter.
     """
 
     request_id: str
@@ -251,20 +252,25 @@ class ModelUnloaded:
 
 @dataclass(frozen=True)
 class PrefillProgress:
-    """Prompt tokens read: `done` of `total` new ones, beside `cached` that were known. `rate` in tokens a second so far."""
+    """Prompt tokens read: `done` of `total` new ones, beside `cached` that were known.
+
+    `rate` in tokens a second so far; `context` the context length in tokens that the reply gets.
+    """
 
     request_id: str
     done: int
     total: int
     cached: int
     rate: float
+    context: int = 0
 
 
 @dataclass(frozen=True)
 class TextDelta:
     """More of the reply: answer `text`, or `reasoning` where the model thinks aloud.
 
-    `output_tokens` so far; `rate` decode tokens a second; `context_used` tokens in the KV cache.
+    `output_tokens` so far; `rate` decode tokens a second; `context_used` tokens of the `context`
+    length are taken.
     """
 
     request_id: str
@@ -274,6 +280,7 @@ class TextDelta:
     rate: float
     context_used: int
     ttft_s: float
+    context: int = 0
 
 
 @dataclass(frozen=True)
