@@ -108,6 +108,7 @@ class MainWindow(QMainWindow):
             source.failed.connect(self.show_error)
         self.settings.chat_changed.connect(self.chat.set_setting)
         self.settings.chat_reset.connect(self.chat.reset_setting)
+        self.chat.leaving.connect(self.settings_panel.flush)
         self.chat.chat_opened.connect(self._on_chat_opened)
         self.page.prompt_chosen.connect(self.chat.send)
         self.page.transcript.link_activated.connect(lambda url: open_link(url, self))

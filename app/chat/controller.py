@@ -18,9 +18,10 @@ from engine.core.settings import Value, usable
 
 
 class ChatController(QObject):
-    """Shows one chat at a time. `context_changed` carries tokens used and the limit, zeros when nothing is known."""
+    """Shows one chat at a time. `leaving` comes before another is opened. `context_changed` carries tokens used and the limit, zeros when nothing is known."""
 
     chats_changed = Signal()
+    leaving = Signal()
     chat_opened = Signal(object)
     context_changed = Signal(int, int)
     failed = Signal(object)
@@ -54,6 +55,7 @@ class ChatController(QObject):
     def open(self, chat_id: str | None) -> None:
         """Show a stored chat, or with None an empty page whose chat is made when the first message is sent."""
         with self._reporting():
+            self.leaving.emit()
             messages = self._store.messages(chat_id) if chat_id else []
             self.drafts.open(chat_id)
             self.chat_id = chat_id

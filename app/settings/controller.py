@@ -39,7 +39,6 @@ class SettingsController(QObject):
 
     def show_chat(self, values: dict[str, Value]) -> None:
         """Show the values in force, with what the open chat sets for itself."""
-        self._panel.flush()  # What is still being typed belongs to the chat before.
         self._chat_values = dict(values)
         self._panel.show_values(self._preferences.values(), self._chat_values)
 
