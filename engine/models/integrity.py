@@ -36,6 +36,8 @@ def problem_of(folder: Path) -> str:
         check_folder(folder)
     except FlintError as error:
         return error.text
+    except OSError as error:
+        return f"{folder.name} could not be read: {error.strerror}."
     return ""
 
 

@@ -1,5 +1,7 @@
 """What models are on this machine: Flint's own folder, the Hugging Face cache in place, and the starter."""
 
+import contextlib
+import dataclasses
 import difflib
 import os
 from collections.abc import Iterator, Mapping
@@ -9,7 +11,7 @@ from engine.core.errors import FlintError, ModelBroken, ModelNotFound
 from engine.core.messages import ModelEntry
 from engine.core.paths import Paths
 from engine.models import starter
-from engine.models.facts import Facts, read_facts
+from engine.models.facts import Facts, read_config, read_facts
 from engine.models.gguf_header import read_header
 from engine.models.gguf_llama import read_model
 from engine.models.huggingface_cache import CachedRepository, cache_folder, cached_repositories
@@ -50,9 +52,10 @@ class Library:
         found = [] if first is None else [first]
         ids = {entry.id for entry in found}
         for entry in (*self._own_entries(), *self._cached_entries()):
-            if entry.id not in ids:
-                ids.add(entry.id)
-                found.append(entry)
+            if entry.id in ids:
+                entry = dataclasses.replace(entry, id=entry.path)
+            ids.add(entry.id)
+            found.append(entry)
         return tuple(
             sorted(found, key=lambda entry: (entry.problem != "", entry.kind != "mlx", entry.name.casefold(), entry.id))
         )
@@ -63,12 +66,10 @@ class Library:
         if source is None:
             return None
         for folder in _folders(self._own):
-            record = read_record(folder)
-            if record is None or (record.source_name, record.source_size) != (source.name, source.stat().st_size):
-                continue
-            entry = _folder_entry(folder, "starter", starter.ID, record.name)
-            if not entry.problem:
-                return entry
+            if _comes_from(folder, source):
+                entry = _folder_entry(folder, "starter", starter.ID, starter.NAME)
+                if not entry.problem:
+                    return entry
         # Not imported, or its folder was damaged since: importing it again mends that.
         return self._gguf_entry(source, "starter", starter.ID, starter.NAME)
 
@@ -104,7 +105,10 @@ class Library:
         raise ModelBroken(f"{path.name} is neither a model folder nor a GGUF file.", "Name a model folder or a .gguf file.")
 
     def _own_entries(self) -> Iterator[ModelEntry]:
+        source = starter.starter_file(self._package)
         for folder in _folders(self._own):
+            if source is not None and _comes_from(folder, source):
+                continue  # The starter's entry stands for it.
             if any(next(folder.glob(pattern), None) for pattern in _MODEL_FILES):
                 record = read_record(folder)
                 name = record.name if record is not None else human_name(folder.name)
@@ -153,7 +157,8 @@ def _entry(model_id: str, name: str, path: Path, origin: str, kind: str, **facts
 def _folder_entry(folder: Path, origin: str, model_id: str, name: str, problem: str = "") -> ModelEntry:
     problem = problem or problem_of(folder)
     try:
-        facts: Facts | None = read_facts(folder)
+        # The config alone: the weights' headers were just read to check them.
+        facts: Facts | None = read_facts(read_config(folder))
     except FlintError:
         facts = None
     return _entry(
@@ -215,6 +220,12 @@ def _ggufs(root: Path) -> list[Path]:
         return []
 
 
+def _comes_from(folder: Path, source: Path) -> bool:
+    """Say whether Flint made `folder` from the file `source`, by its name and size: hashing it would take too long here."""
+    record = read_record(folder)
+    return record is not None and (record.source_name, record.source_size) == (source.name, source.stat().st_size)
+
+
 def _starts_as_gguf(path: Path) -> bool:
     try:
         with path.open("rb") as file:
@@ -226,11 +237,10 @@ def _starts_as_gguf(path: Path) -> bool:
 def _size(folder: Path) -> int:
     """Return the bytes of the files in `folder`, those behind links included."""
     total = 0
-    for path in folder.iterdir():
-        try:
-            total += path.stat().st_size if path.is_file() else 0
-        except OSError:
-            continue
+    with contextlib.suppress(OSError):
+        for path in folder.iterdir():
+            with contextlib.suppress(OSError):
+                total += path.stat().st_size if path.is_file() else 0
     return total
 
 
