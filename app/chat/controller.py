@@ -18,7 +18,10 @@ from engine.core.settings import Value, usable
 
 
 class ChatController(QObject):
-    """Shows one chat at a time. `leaving` comes before another is opened. `context_changed` carries tokens used and the limit, zeros when nothing is known."""
+    """Shows one chat at a time. `leaving` comes before another is opened.
+
+    `context_changed` carries tokens used and the limit, zeros when nothing is known.
+    """
 
     chats_changed = Signal()
     leaving = Signal()
