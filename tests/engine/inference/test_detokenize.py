@@ -126,6 +126,32 @@ def test_garbage_bytes_are_not_held_back_for_ever(kind):
     assert shown >= 400 - 4
 
 
+@pytest.mark.parametrize("kind", ["SentencePiece that strips", "SentencePiece that keeps"])
+@pytest.mark.parametrize(
+    "tokens",
+    [
+        ["<0x20>", "▁the"],
+        ["<0x20>", "<0x20>", "a"],
+        ["<0xC3>", "<0xA9>", "▁the"],
+        ["<0x0A>", "▁the", "<0x0A>", "<0xC3>", "<0xA9>", "▁the"],
+        ["▁", "▁the", "<0x20>", "▁", "a"],
+    ],
+)
+def test_bytes_and_pieces_keep_the_decoders_rule_for_the_first_space(kind, tokens):
+    tokenizer = tokenizer_of(kind)
+    ids = tokenizer.convert_tokens_to_ids(tokens)
+    assert None not in ids
+    assert tokenizer.unk_token_id not in ids
+    pieces, rest = stream(tokenizer, ids)
+    assert "".join(pieces) + rest == whole(tokenizer, ids)
+
+
+def test_bytes_that_a_piece_cuts_short_come_before_it():
+    tokenizer = tokenizer_of("SentencePiece that strips")
+    pieces, rest = stream(tokenizer, tokenizer.convert_tokens_to_ids(["▁the", "<0xF0>", "<0x9F>", "▁the", "<0xC3>", "<0xA9>"]))
+    assert [*pieces, rest] == ["the", "", "", "\ufffd the", "", "é", ""]
+
+
 @pytest.mark.parametrize("joiner", [ZWJ, VS16])
 def test_a_run_of_joiners_is_not_held_back_for_ever(joiner):
     tokenizer = tokenizer_of("byte level without merges")
