@@ -17,6 +17,7 @@ def build(argv: Sequence[str]) -> "tuple[QApplication, MainWindow]":
 
     Raises a `FlintError` when the chats cannot be opened.
     """
+    from app.bridge import Bridge
     from app.window import MainWindow
     from engine.chats.store import ChatStore
     from engine.core.paths import locate
@@ -28,7 +29,8 @@ def build(argv: Sequence[str]) -> "tuple[QApplication, MainWindow]":
     preferences = Preferences(paths.settings)
     store = ChatStore(paths.chats)
     store.recover()
-    return application, MainWindow(store, preferences, Host(paths, preferences), _theme(preferences.get("theme")))
+    bridge = Bridge(Host(paths, preferences))
+    return application, MainWindow(store, preferences, bridge, _theme(preferences.get("theme")))
 
 
 def main() -> int:

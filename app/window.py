@@ -27,7 +27,6 @@ from app.widgets.toast import Toaster
 from engine.chats.store import ChatStore
 from engine.core.errors import ErrorInfo, FlintError
 from engine.core.preferences import Preferences
-from engine.host import Host
 
 FIRST_SIZE = (1280, 820)
 LEAST_SIZE = (880, 600)
@@ -40,11 +39,12 @@ GEOMETRY, LAST_CHAT = "window-geometry", "chat"
 class MainWindow(QMainWindow):
     """Flint's one window. Closing it stops the replies, stores what there is of them, and joins the engine."""
 
-    def __init__(self, store: ChatStore, preferences: Preferences, host: Host, theme: Theme) -> None:
+    def __init__(self, store: ChatStore, preferences: Preferences, bridge: Bridge, theme: Theme) -> None:
         super().__init__()
         self._store = store
         self._preferences = preferences
         self._theme = theme
+        self.bridge = bridge
         self._started = self._closed = False
         self._sidebar_wanted = True
         self._dialog: ModelsDialog | None = None
@@ -53,7 +53,7 @@ class MainWindow(QMainWindow):
         self.setMinimumSize(*LEAST_SIZE)
         self._make_parts()
         self._lay_out()
-        self._make_controllers(host)
+        self._make_controllers()
         self._connect()
         self._add_actions()
         self._apply_theme()
@@ -93,9 +93,8 @@ class MainWindow(QMainWindow):
         self._splitter.setSizes([SIDEBAR_WIDTH, FIRST_SIZE[0] - SIDEBAR_WIDTH])
         self.setCentralWidget(self._splitter)
 
-    def _make_controllers(self, host: Host) -> None:
+    def _make_controllers(self) -> None:
         store = self._store
-        self.bridge = Bridge(host, self)
         self.models = ModelController(store, self.bridge, self._preferences, self)
         self.replies = Replies(store, self.bridge, self._preferences, self)
         self.chat = ChatController(store, self.replies, self.page, lambda: self.models.model_id, self)
