@@ -217,6 +217,16 @@ def test_a_killed_import_leaves_nothing_that_is_listed_and_the_next_one_cleans_u
     assert problem_of(folder) == ""
 
 
+def test_what_a_dead_import_left_is_gone_even_when_the_next_one_fails(tmp_path):
+    tiny_gguf(tmp_path / "tiny.gguf")
+    (tmp_path / "models" / f"{PARTIAL_PREFIX}dead").mkdir(parents=True)
+    (tmp_path / "models" / f"{PARTIAL_PREFIX}dead" / "model.safetensors").write_bytes(bytes(100))
+    asked = iter([False] * 2)
+    with pytest.raises(ImportCancelled):
+        import_gguf(tmp_path / "tiny.gguf", tmp_path / "models", cancelled=lambda: next(asked, True))
+    assert left_over(tmp_path / "models") == []
+
+
 def test_two_imports_at_once_make_one_folder(tmp_path):
     tiny_gguf(tmp_path / "tiny.gguf")
     results = []
