@@ -86,7 +86,7 @@ class Setting:
             low = -math.inf if self.minimum is None else self.minimum
             high = math.inf if self.maximum is None else self.maximum
             if not low <= converted <= high:
-                raise SettingsError(f"{self.label} goes from {self.bounds_text}, not {_figure(converted)}.")
+                raise SettingsError(f"{self.label} goes from {self.bounds_text}, not {_excerpt(_figure(converted))}.")
         return converted
 
     def _convert(self, value: object) -> Value:
