@@ -35,7 +35,6 @@ from engine.core.messages import (
     ModelUnloaded,
     SetUnloadAfter,
     Shutdown,
-    TextDelta,
     UnloadModel,
     Weights,
 )
@@ -83,8 +82,10 @@ class Worker:
     _running: _Job | None = None
     _session: "Session | None" = None
     _weights: Weights = "auto"
+    _asked_as: str = ""
     _stopping: bool = False
     _closed: bool = False
+    _gate: threading.RLock = field(default_factory=threading.RLock)
     _last_used: float = 0.0
     _last_memory: float = 0.0
     _thread: threading.Thread | None = None
@@ -110,37 +111,52 @@ class Worker:
 
     def post(self, command: Command, connection: Connection) -> None:
         """Queue a command; its events go to `connection`. After `close` it fails at once."""
-        if self._closed:
-            connection.put(Failed(command.request_id, EngineStopped("Flint is closing.").info()))
-        else:
-            self._inbox.put((command, connection))
+        with self._gate:  # Whatever got in before the inbox closed is ended by the thread; nothing gets in after.
+            if not self._closed:
+                self._inbox.put((command, connection))
+                return
+        connection.put(_closing(command))
 
     def close(self) -> None:
         """Cancel what runs, end every request, free the model and join the thread. A second call does nothing."""
         if self._thread and self._thread.is_alive():
             self.post(Shutdown("shutdown"), Connection(self.post))
             self._thread.join()
-        self._closed = True
+        self._refuse_all()
         atexit.unregister(self.close)
 
     # -- the loop ---------------------------------------------------------------------------------------------------
 
     def _run(self) -> None:
-        prefer_system_blas()
-        self._last_used = time.monotonic()
-        while not self._stopping:
-            self._take(block_s=IDLE_MEMORY_EVERY_S)
-            while self._waiting and not self._stopping:
-                self._run_job(self._waiting.popleft())
-                self._last_used = time.monotonic()
-            if not self._stopping:
-                self._tick()
-        self._closed = True
+        try:
+            prefer_system_blas()
+            self._last_used = time.monotonic()
+            while not self._stopping:
+                self._take(block_s=self._longest_wait_s())
+                while self._waiting and not self._stopping:
+                    self._run_job(self._waiting.popleft())
+                    self._last_used = time.monotonic()
+                if not self._stopping:
+                    self._tick()
+        finally:
+            self._refuse_all()
+            self._drop_session()
+
+    def _refuse_all(self) -> None:
+        """Close the inbox and end every request that is still in it or waits."""
+        with self._gate:
+            self._closed = True
         self._take()
-        for job in self._waiting:
-            self._end(job, Failed(job.command.request_id, EngineStopped("Flint is closing.").info()))
-        self._waiting.clear()
-        self._drop_session()
+        while self._waiting:
+            job = self._waiting.popleft()
+            self._end(job, _closing(job.command))
+
+    def _longest_wait_s(self) -> float:
+        """How long to wait for a command: until the gauges want memory again, or the idle model's time is up."""
+        if not self._session or not self.unload_after_s:
+            return IDLE_MEMORY_EVERY_S
+        left = self._last_used + self.unload_after_s - time.monotonic()
+        return max(0.01, min(IDLE_MEMORY_EVERY_S, left))
 
     def _take(self, block_s: float = 0.0) -> None:
         """Sort what the inbox holds: stops take effect now, everything else waits its turn."""
@@ -191,6 +207,8 @@ class Worker:
         finally:
             self._end(job, Finished(job.command.request_id))
             self._running = None
+        if self._session is None:
+            self._give_memory_back()  # What a load that ended early had read is free only now that its error is gone.
 
     def _end(self, job: _Job, event: Event) -> None:
         """Send the one event that ends a job; later ones are dropped."""
@@ -216,34 +234,36 @@ class Worker:
 
     def _import(self, job: _Job, source: Path, name: str) -> ModelEntry:
         from engine.models.gguf import import_gguf
+        from engine.models.gguf_source import ImportCancelled
 
         request_id = job.command.request_id
 
         def progress(done: int, total: int) -> None:
             job.connection.put(ImportProgress(request_id, done, total))
-            if self._asked_to_stop():
-                raise _Stopped
 
-        folder = import_gguf(source, self.models_folder, name=name, progress=progress)
+        try:
+            folder = import_gguf(source, self.models_folder, name=name, progress=progress, cancelled=self._asked_to_stop)
+        except ImportCancelled:
+            raise _Stopped from None
         return self.library.find(str(folder))
 
     def _load(self, job: _Job, model_id: str, weights: Weights) -> "Session":
         from engine.inference.loader import load
         from engine.session import Session
 
-        if self._session and not model_id:
-            return self._session
+        if held := self._held(job, model_id, weights):
+            return held
         entry = self.library.find(model_id) if model_id else self._preferred()
-        if self._session and self._session.loaded.facts.id == entry.id and self._weights == weights:
-            self._broadcast(ModelLoaded(job.command.request_id, self._session.loaded.facts))
-            return self._session
         if entry.kind == "gguf":
             entry = self._import(job, Path(entry.path), "")
+        if held := self._held(job, entry.id, weights):
+            return held
         check_folder(Path(entry.path))
         self._drop_session()
 
         def progress(fraction: float, stage: str) -> None:
             job.connection.put(LoadProgress(job.command.request_id, entry.id, fraction, stage))
+            self._measure_if_due(job)
             if self._asked_to_stop():
                 raise _Stopped
 
@@ -255,10 +275,23 @@ class Worker:
         except BaseException:
             self._drop_session()
             raise
-        self._weights = weights
+        self._weights, self._asked_as = weights, model_id
         self._broadcast(ModelLoaded(job.command.request_id, self._session.loaded.facts))
         self._measure(job.connection, job.command.request_id)
         return self._session
+
+    def _held(self, job: _Job, model_id: str, weights: Weights) -> "Session | None":
+        """Return the session if it holds that model in that way, and say so to who asked; looks at no disk.
+
+        An empty id means any model.
+        """
+        session = self._session
+        if session is None:
+            return None
+        if model_id and (weights != self._weights or model_id not in (session.loaded.facts.id, self._asked_as)):
+            return None
+        job.connection.put(ModelLoaded(job.command.request_id, session.loaded.facts))
+        return session
 
     def _preferred(self) -> ModelEntry:
         entry = preferred(self.library.entries())
@@ -274,8 +307,7 @@ class Worker:
                 self._end(job, event)
                 return
             job.connection.put(event)
-            if isinstance(event, TextDelta) and time.monotonic() - self._last_memory > MEMORY_EVERY_S:
-                self._measure(job.connection, command.request_id)
+            self._measure_if_due(job)
 
     # -- memory -----------------------------------------------------------------------------------------------------
 
@@ -287,27 +319,43 @@ class Worker:
         for connection in self._connections:
             self._measure(connection, "")
 
+    def _measure_if_due(self, job: _Job) -> None:
+        if time.monotonic() - self._last_memory > MEMORY_EVERY_S:
+            self._measure(job.connection, job.command.request_id)
+
     def _measure(self, connection: Connection, request_id: str) -> None:
+        """Send a memory reading; do without where the system gives none: a gauge must not end a reply."""
         self._last_memory = time.monotonic()
         session = self._session
-        reading = read_memory(
-            mlx_counters() if "mlx.core" in sys.modules else (0, 0, 0),
-            weights=session.loaded.facts.weights_bytes if session else 0,
-            kv=session.cache.nbytes if session else 0,
-            working_set=session.loaded.device.working_set_bytes if session else None,
-        )
+        try:
+            reading = read_memory(
+                mlx_counters() if "mlx.core" in sys.modules else (0, 0, 0),
+                weights=session.loaded.facts.weights_bytes if session else 0,
+                kv=session.cache.nbytes if session else 0,
+                working_set=session.loaded.device.working_set_bytes if session else None,
+            )
+        except Exception:
+            logger.exception("memory could not be read")
+            return
         connection.put(MemoryMeasured(request_id, reading))
 
     def _drop_session(self) -> None:
         """Drop every reference to the model, then give MLX's spare buffers back."""
-        if self._session is None:
-            return
-        self._session = None
-        gc.collect()
-        import mlx.core as mx
+        if self._session is not None:
+            self._session = None
+            self._give_memory_back()
 
-        mx.clear_cache()
+    def _give_memory_back(self) -> None:
+        if "mlx.core" in sys.modules:
+            import mlx.core as mx
+
+            gc.collect()
+            mx.clear_cache()
 
     def _broadcast(self, event: Event) -> None:
         for connection in self._connections:
             connection.put(event)
+
+
+def _closing(command: Command) -> Failed:
+    return Failed(command.request_id, EngineStopped("Flint is closing.").info())

@@ -19,6 +19,7 @@ from engine.hardware.device import Device, read_device
 from engine.hardware.meters import total_bytes
 from engine.inference.end_of_turn import end_token_ids
 from engine.models.facts import read_facts
+from engine.models.record import read_record
 
 BATCH_BYTES = 64 << 20
 """Weights evaluated between two progress reports."""
@@ -55,7 +56,7 @@ def load(entry: ModelEntry, weights: Weights, progress: Progress) -> Loaded:
         progress(0.1, "Reading the weights")
         model, config = _model(folder)
         dense = on_cpu and _goes_dense(model, weights)
-        _set_precision(model, on_cpu=on_cpu, dense=dense or weights == "dense")
+        _set_precision(model, on_cpu=on_cpu, dense=dense or weights == "dense", imported=read_record(folder) is not None)
         for fraction in _evaluate(model):
             progress(0.1 + 0.8 * fraction, "Reading the weights")
         progress(0.9, "Trying one token")
@@ -148,9 +149,11 @@ def _goes_dense(model: Any, weights: Weights) -> bool:
     return weights == "dense"
 
 
-def _set_precision(model: Any, *, on_cpu: bool, dense: bool) -> None:
+def _set_precision(model: Any, *, on_cpu: bool, dense: bool, imported: bool) -> None:
     if on_cpu:
         model.set_dtype(mx.float32)  # bfloat16 on a CPU runs about ten times slower.
+    elif imported:
+        model.set_dtype(mx.float16)  # A GGUF keeps norms in float32, which would pull every activation up to it.
     if dense:
         from mlx_lm.utils import dequantize_model
 
