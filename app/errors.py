@@ -22,7 +22,9 @@ _WINDOW_HINTS = {
     errors.EngineStopped.code: "Close Flint and open it again. What was written is saved.",
 }
 _ENGINE_HINTS = {
-    kind.code: kind.default_hint for kind in vars(errors).values() if isinstance(kind, type) and hasattr(kind, "code")
+    kind.code: kind.default_hint
+    for kind in vars(errors).values()
+    if isinstance(kind, type) and issubclass(kind, errors.FlintError)
 }
 _PLACES: dict[str, Place] = {
     errors.ModelNotFound.code: "models",

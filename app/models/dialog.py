@@ -9,6 +9,7 @@ from PySide6.QtGui import (
     QDragEnterEvent,
     QDragLeaveEvent,
     QDropEvent,
+    QHideEvent,
     QKeyEvent,
     QPainter,
     QPaintEvent,
@@ -158,6 +159,12 @@ class ModelsDialog(QDialog):
         super().showEvent(event)
         self._select(self._selected)
         (self.search if self._model.entries else self._empty.button).setFocus(Qt.FocusReason.PopupFocusReason)
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        """What was wrong the last time is not shown again the next time."""
+        while self._toaster.dismiss_newest():
+            pass
+        super().hideEvent(event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

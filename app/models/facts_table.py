@@ -53,7 +53,7 @@ class FactsTable(QWidget):
         left.setFixedHeight(_ROW)
         # One line of 16 px stands in the middle of its 20 px row; more lines go down from there.
         right.setAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop)
-        right.setContentsMargins(0, 2, 8, 2)
+        right.setContentsMargins(0, 3, 8, 1)
         right.setMinimumHeight(_ROW)
         return left, right
 

@@ -76,6 +76,8 @@ class ModelList(QAbstractListModel):
         return None
 
     def flags(self, index: Index) -> Qt.ItemFlag:
-        if not index.isValid() or (self._only_usable and self._shown[index.row()].problem):
+        if not index.isValid():
+            return Qt.ItemFlag.NoItemFlags
+        if self._only_usable and self._shown[index.row()].problem:
             return Qt.ItemFlag.ItemNeverHasChildren
         return Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable | Qt.ItemFlag.ItemNeverHasChildren

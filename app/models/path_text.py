@@ -1,5 +1,7 @@
 """A path that can be selected and copied, broken anywhere where it is longer than its line."""
 
+import math
+
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QResizeEvent, QTextOption
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QSizePolicy, QWidget
@@ -45,9 +47,8 @@ class PathText(QPlainTextEdit):
         self._fit()
 
     def _fit(self) -> None:
-        # A plain text document counts its height in lines.
-        lines = max(1, round(self.document().size().height()))
-        self.setFixedHeight(lines * self.fontMetrics().lineSpacing() + 1)
+        # The document itself counts its height in lines, whatever they measure; the block is measured in pixels.
+        self.setFixedHeight(math.ceil(self.blockBoundingRect(self.firstVisibleBlock()).height()) + 2)
 
     def _dress(self) -> None:
         # In this order: a style sheet set after a font takes the font away again.

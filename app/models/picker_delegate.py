@@ -13,7 +13,7 @@ from engine.core.messages import ModelEntry
 ROW = 44
 INSET, PADDING, RADIUS = 4, 8, 6
 _SIGN, _SIGN_ROOM = 16, 24
-_TOP, _NAME, _FACTS = 4, 20, 16
+_TOP, _NAME, _FACTS, _SCROLL_BAR = 4, 20, 16, 8
 
 
 class PickerDelegate(QStyledItemDelegate):
@@ -30,9 +30,9 @@ class PickerDelegate(QStyledItemDelegate):
         """44 px high, or 60 for a reason of two lines."""
         del option
         entry: ModelEntry = index.data(ENTRY_ROLE)
-        room = self._width - 2 * (INSET + PADDING) - _SIGN_ROOM
+        room = self._width - 2 * (INSET + PADDING) - _SIGN_ROOM - _SCROLL_BAR
         long = QFontMetrics(self._theme.font("caption")).horizontalAdvance(entry.problem) > room
-        return QSize(self._width, ROW + _FACTS if long else ROW)
+        return QSize(0, ROW + _FACTS if long else ROW)
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         """Draw one row."""

@@ -68,7 +68,8 @@ class ModelPopover(QWidget):
         self._open = False
         QApplication.instance().focusChanged.disconnect(self._follow_focus)  # type: ignore[union-attr]
         self.window().removeEventFilter(self)
-        if self.isAncestorOf(self.focusWidget() or self):
+        focus = QApplication.focusWidget()
+        if focus is None or self.isAncestorOf(focus):
             self._anchor.setFocus(Qt.FocusReason.PopupFocusReason)
         self.hide()
         self.closed.emit()

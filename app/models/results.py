@@ -65,9 +65,9 @@ class ResultsDelegate(QStyledItemDelegate):
         self._theme, self._view = theme, view
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
-        """All rows are 56 px high."""
-        del index
-        return QSize(option.rect.width(), ROW)
+        """All rows are 56 px high, and as wide as the view: a wider wish would make it scroll sideways."""
+        del option, index
+        return QSize(0, ROW)
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         """Draw one row."""

@@ -1,0 +1,273 @@
+import pytest
+from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
+from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent
+from PySide6.QtWidgets import QAbstractButton, QApplication, QFileDialog, QLabel, QWidget
+
+from app.models.dialog import ModelsDialog, ask_for_gguf
+from app.widgets.toast import Toast
+from tests.app.models.entries import ALL, BROKEN, LARGE, SMALL, many
+
+LEFT = Qt.MouseButton.LeftButton
+
+
+class Chooser:
+    """Stands in for a person in the system's file dialog."""
+
+    def __init__(self):
+        self.path = ""
+
+    def __call__(self, parent, chosen):
+        chosen(self.path)
+
+
+@pytest.fixture
+def chooser():
+    return Chooser()
+
+
+@pytest.fixture
+def dialog(qtbot, theme, chooser):
+    dialog = ModelsDialog(theme, choose_file=chooser)
+    dialog.set_models(ALL, "a/large")
+    qtbot.addWidget(dialog)
+    dialog.show()
+    qtbot.waitExposed(dialog)
+    dialog.activateWindow()
+    return dialog
+
+
+@pytest.fixture
+def gguf(tmp_path):
+    path = tmp_path / "ein schönes Modell.gguf"
+    path.write_bytes(b"GGUF\x03\0\0\0")
+    return path
+
+
+def button(dialog, name):
+    return dialog.findChild(QAbstractButton, name)
+
+
+def toasts(dialog):
+    return [(toast.text, toast.hint) for toast in dialog.findChildren(Toast)]
+
+
+def drag(dialog, paths):
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(path)) for path in paths])
+    event = QDragEnterEvent(QPointF(50, 200), Qt.DropAction.CopyAction, data, LEFT, Qt.KeyboardModifier.NoModifier)
+    event.ignore()
+    QApplication.sendEvent(dialog, event)
+    return data, event.isAccepted()
+
+
+def drop(dialog, data):
+    event = QDropEvent(QPointF(50, 200), Qt.DropAction.CopyAction, data, LEFT, Qt.KeyboardModifier.NoModifier)
+    QApplication.sendEvent(dialog, event)
+
+
+def test_it_starts_with_the_model_in_use_and_the_cursor_in_the_filter(dialog):
+    assert dialog.detail.entry == LARGE
+    assert dialog.results.currentIndex().row() == 1
+    assert dialog.search.hasFocus()
+
+
+def test_its_parts_have_their_names(dialog):
+    assert dialog.objectName() == "modelsDialog"
+    assert dialog.findChild(QWidget, "modelSearch") is dialog.search
+    assert dialog.findChild(QWidget, "modelResults") is dialog.results
+    unnamed = [w for w in dialog.findChildren(QAbstractButton) if not (w.objectName() and w.accessibleName())]
+    assert unnamed == []
+
+
+def test_it_is_modal_to_its_window_and_never_too_small(dialog):
+    assert dialog.windowModality() == Qt.WindowModality.WindowModal
+    dialog.resize(100, 100)
+    assert (dialog.width(), dialog.height()) == (880, 600)
+
+
+def test_a_click_on_a_row_shows_its_facts(qtbot, dialog):
+    place = dialog.results.visualRect(dialog.results.model().index(3)).center()
+    qtbot.mouseClick(dialog.results.viewport(), LEFT, pos=place)
+    assert dialog.detail.entry == BROKEN
+
+
+def test_chatting_chooses_the_model_and_closes(qtbot, dialog):
+    with qtbot.waitSignal(dialog.model_chosen) as chosen:
+        qtbot.mouseClick(dialog.detail.chat, LEFT)
+    assert chosen.args == ["a/large"]
+    assert not dialog.isVisible()
+
+
+def test_the_keyboard_alone_filters_walks_and_chooses(qtbot, dialog):
+    qtbot.keyClicks(dialog.search, "llama")
+    assert [entry.id for entry in dialog.results.model().shown] == ["small", "file.gguf"]
+    qtbot.keyClick(dialog.search, Qt.Key.Key_Down)
+    with qtbot.waitSignal(dialog.model_chosen) as chosen:
+        qtbot.keyClick(dialog.search, Qt.Key.Key_Return)
+    assert chosen.args == ["file.gguf"]
+
+
+def test_return_on_a_broken_model_does_nothing(qtbot, dialog):
+    dialog.select("a/broken")
+    dialog.results.setFocus()
+    with qtbot.assertNotEmitted(dialog.model_chosen):
+        qtbot.keyClick(dialog.results, Qt.Key.Key_Return)
+    assert dialog.isVisible()
+
+
+def test_a_filter_that_matches_nothing_says_so(qtbot, dialog):
+    label = dialog.findChild(QLabel, "nothingFound")
+    qtbot.keyClicks(dialog.search, "zzz")
+    assert label.isVisible()
+    assert "“zzz”" in label.text()
+    assert dialog.detail.entry is None
+    qtbot.keyClick(dialog.search, Qt.Key.Key_Escape)
+    assert not label.isVisible()
+    assert dialog.detail.entry == LARGE
+    qtbot.keyClick(dialog.search, Qt.Key.Key_Escape)
+    assert not dialog.isVisible()
+
+
+def test_new_models_keep_the_selection(dialog):
+    dialog.select("small")
+    dialog.set_models((*many(5), *ALL), "a/large")
+    assert dialog.detail.entry == SMALL
+    dialog.set_models((*many(5), LARGE), "a/large")
+    assert dialog.detail.entry == LARGE
+
+
+def test_a_model_that_just_came_is_selected_through_a_filter(qtbot, dialog):
+    qtbot.keyClicks(dialog.search, "gemma")
+    dialog.set_models((*ALL, *many(1)), "a/large")
+    dialog.select("m0")
+    assert dialog.search.text() == ""
+    assert dialog.detail.entry.id == "m0"
+
+
+def test_done_closes_without_choosing(qtbot, dialog):
+    with qtbot.assertNotEmitted(dialog.model_chosen):
+        qtbot.mouseClick(button(dialog, "doneButton"), LEFT)
+    assert not dialog.isVisible()
+
+
+def test_without_models_it_says_how_to_get_one(qtbot, dialog, chooser, gguf):
+    dialog.set_models((), None)
+    assert dialog.findChild(QWidget, "noModels").isVisible()
+    assert not button(dialog, "importButton").isVisible()
+    assert button(dialog, "importFirst").hasFocus()
+    chooser.path = str(gguf)
+    with qtbot.waitSignal(dialog.import_requested) as asked:
+        qtbot.mouseClick(button(dialog, "importFirst"), LEFT)
+    assert asked.args == [str(gguf)]
+    dialog.set_models(ALL, None)
+    assert not dialog.findChild(QWidget, "noModels").isVisible()
+    assert dialog.detail.entry is not None
+
+
+def test_the_import_button_asks_for_a_file(qtbot, dialog, chooser, gguf):
+    chooser.path = str(gguf)
+    with qtbot.waitSignal(dialog.import_requested) as asked:
+        qtbot.mouseClick(button(dialog, "importButton"), LEFT)
+    assert asked.args == [str(gguf)]
+
+
+def test_a_file_that_is_no_model_is_told_in_plain_words(qtbot, dialog, chooser, tmp_path):
+    chooser.path = str(tmp_path / "notes.txt")
+    (tmp_path / "notes.txt").write_text("hello")
+    with qtbot.assertNotEmitted(dialog.import_requested):
+        qtbot.mouseClick(button(dialog, "importButton"), LEFT)
+    assert toasts(dialog)[0][0] == "“notes.txt” is not a model."
+    qtbot.keyClick(dialog.search, Qt.Key.Key_Escape)
+    assert dialog.isVisible()
+
+
+def test_a_dropped_gguf_is_imported(qtbot, dialog, gguf):
+    data, accepted = drag(dialog, [gguf])
+    assert accepted
+    with qtbot.waitSignal(dialog.import_requested) as asked:
+        drop(dialog, data)
+    assert asked.args == [str(gguf)]
+
+
+def test_a_dropped_model_folder_is_imported(qtbot, dialog, tmp_path):
+    folder = tmp_path / "my model"
+    folder.mkdir()
+    (folder / "config.json").write_text("{}")
+    (folder / "model.safetensors").write_bytes(b"x")
+    data, _ = drag(dialog, [folder])
+    with qtbot.waitSignal(dialog.import_requested) as asked:
+        drop(dialog, data)
+    assert asked.args == [str(folder)]
+
+
+def test_a_dropped_folder_that_is_no_model_is_told(qtbot, dialog, tmp_path):
+    data, _ = drag(dialog, [tmp_path])
+    with qtbot.assertNotEmitted(dialog.import_requested):
+        drop(dialog, data)
+    assert "is not a model folder" in toasts(dialog)[0][0]
+
+
+def test_several_files_at_once_are_told(qtbot, dialog, gguf):
+    data, _ = drag(dialog, [gguf, gguf])
+    with qtbot.assertNotEmitted(dialog.import_requested):
+        drop(dialog, data)
+    assert "one .gguf file" in toasts(dialog)[0][1]
+
+
+def test_dragging_is_seen_and_its_end_too(dialog, gguf):
+    before = dialog.grab().toImage()
+    drag(dialog, [gguf])
+    assert dialog.grab().toImage() != before
+    QApplication.sendEvent(dialog, QDragLeaveEvent())
+    assert dialog.grab().toImage() == before
+
+
+def test_dragged_text_is_refused(dialog):
+    data = QMimeData()
+    data.setText("hello")
+    event = QDragEnterEvent(QPointF(50, 200), Qt.DropAction.CopyAction, data, LEFT, Qt.KeyboardModifier.NoModifier)
+    event.ignore()
+    QApplication.sendEvent(dialog, event)
+    assert not event.isAccepted()
+
+
+def test_an_import_is_shown_and_can_be_cancelled(qtbot, dialog):
+    row = dialog.findChild(QWidget, "importRow")
+    dialog.show_import("a.gguf", 5, 10)
+    assert row.isVisible()
+    with qtbot.waitSignal(dialog.import_cancelled):
+        qtbot.mouseClick(button(dialog, "importCancel"), LEFT)
+    dialog.end_import()
+    assert not row.isVisible()
+
+
+def test_messages_are_gone_the_next_time(qtbot, dialog):
+    dialog.show_problem("It failed.", "Try again.")
+    dialog.close()
+    dialog.show()
+    qtbot.waitUntil(lambda: toasts(dialog) == [])
+
+
+def test_the_systems_dialog_offers_gguf_files(qtbot, dialog, gguf):
+    taken = []
+    ask_for_gguf(dialog, taken.append)
+    chooser = dialog.findChild(QFileDialog)
+    assert "*.gguf" in chooser.nameFilters()[0]
+    assert chooser.fileMode() == QFileDialog.FileMode.ExistingFile
+    chooser.fileSelected.emit(str(gguf))
+    chooser.reject()
+    assert taken == [str(gguf)]
+
+
+def test_a_change_of_appearance_reaches_every_part(dialog, theme):
+    theme.set_mode("dark")
+    QApplication.instance().setStyleSheet(theme.stylesheet())
+    image = dialog.grab().toImage()
+    ratio = image.devicePixelRatio()
+    light = [
+        (x, y)
+        for x in range(0, dialog.width(), 40)
+        for y in range(0, dialog.height(), 40)
+        if image.pixelColor(int(x * ratio), int(y * ratio)).lightness() > 240
+    ]
+    assert light == []

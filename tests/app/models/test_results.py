@@ -1,0 +1,93 @@
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtWidgets import QLineEdit, QWidget
+
+from app.models.model_list import ModelList
+from app.models.results import ROW, ResultsView
+from tests.app.models.entries import ALL, BROKEN, SMALL
+
+
+@pytest.fixture
+def view(qtbot, theme):
+    model = ModelList()
+    model.set_entries(ALL, "small")
+    view = ResultsView(theme, model)
+    view.models = model
+    view.resize(456, 400)
+    qtbot.addWidget(view)
+    view.show()
+    qtbot.waitExposed(view)
+    # The pointer may be anywhere after another test: here it is over no row.
+    qtbot.mouseMove(view.viewport(), QPoint(200, 390))
+    return view
+
+
+def row_picture(view, row):
+    view.viewport().repaint()
+    return view.viewport().grab(view.visualRect(view.model().index(row))).toImage()
+
+
+def colors(image):
+    return {image.pixelColor(x, y).name() for x in range(image.width()) for y in range(image.height())}
+
+
+def test_rows_are_56_high(view):
+    assert view.visualRect(view.model().index(1)).height() == ROW == 56
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"], indirect=True)
+def test_only_a_broken_model_wears_the_colour_of_failure(view, theme):
+    soft = theme.color("critical-soft").name()
+    assert soft in colors(row_picture(view, 3))
+    assert not any(soft in colors(row_picture(view, row)) for row in range(3))
+
+
+def test_the_chosen_row_and_the_hovered_row_are_seen(qtbot, view):
+    plain = row_picture(view, 2)
+    view.setCurrentIndex(view.model().index(2))
+    chosen = row_picture(view, 2)
+    assert plain != chosen
+    plain = row_picture(view, 1)
+    qtbot.mouseMove(view.viewport(), view.visualRect(view.model().index(1)).center())
+    assert row_picture(view, 1) != plain
+
+
+def test_the_ring_is_for_the_keyboard_alone(qtbot, theme):
+    window = QWidget()
+    other, view = QLineEdit(window), ResultsView(theme, ModelList(), window)
+    view.model().set_entries(ALL, "")
+    view.setGeometry(0, 30, 456, 300)
+    qtbot.addWidget(window)
+    with qtbot.waitActive(window):
+        window.show()
+        window.activateWindow()
+    other.setFocus()
+    qtbot.keyClick(other, Qt.Key.Key_Tab)
+    assert view.hasFocus()
+    assert view.ring
+    qtbot.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=view.visualRect(view.model().index(1)).center())
+    assert not view.ring
+
+
+def test_a_name_of_any_length_leaves_the_badges_alone(view):
+    long = SMALL.__class__(**{**SMALL.__dict__, "name": "A long name " * 30})
+    view.models.set_entries((SMALL, long), "")
+    right = [row_picture(view, row).copy(386, 0, 60, 30) for row in range(2)]
+    assert right[0] == right[1]
+
+
+def test_return_and_a_double_click_choose(qtbot, view):
+    view.setCurrentIndex(view.model().index(1))
+    with qtbot.waitSignal(view.chosen) as chosen:
+        qtbot.keyClick(view, Qt.Key.Key_Return)
+    assert chosen.args == [1]
+    place = view.visualRect(view.model().index(2)).center() + QPoint(0, 4)
+    qtbot.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    with qtbot.waitSignal(view.chosen) as chosen:
+        qtbot.mouseDClick(view.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    assert chosen.args == [2]
+
+
+def test_a_broken_model_can_be_looked_at(qtbot, view):
+    qtbot.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=view.visualRect(view.model().index(3)).center())
+    assert view.models.shown[view.currentIndex().row()] == BROKEN
