@@ -21,7 +21,7 @@ from engine.core.messages import ModelEntry
 from engine.models.facts import Facts, read_facts
 
 SHOW_FOLDER = "Show in Finder" if sys.platform == "darwin" else "Open folder"
-_GGUF_NOTE = "Kept as a GGUF file. Flint converts it once, without loss, when you first chat with it."
+_GGUF_NOTE = "Kept as a GGUF file. Flint converts it once, when you first chat with it."
 
 
 class ModelDetail(QScrollArea):
@@ -52,8 +52,7 @@ class ModelDetail(QScrollArea):
         self._path = PathText(theme, "modelFolder", self._body)
         self._open = Link(theme, SHOW_FOLDER, style="small", parent=self._body)
         self._open.setObjectName("showFolder")
-        self._none = Label(theme, "Choose a model to see what is known of it.", role="ink-3", parent=page)
-        self._none.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self._note.setContentsMargins(0, 12, 0, 0)
         self.chat.clicked.connect(self._ask)
         self._open.clicked.connect(self._show_folder)
         self._lay_out(page)
@@ -70,10 +69,9 @@ class ModelDetail(QScrollArea):
         return self._entry
 
     def show_entry(self, entry: ModelEntry | None, *, current: bool) -> None:
-        """Show a model, or that none is chosen; `current` marks the one in use."""
+        """Show a model, or nothing; `current` marks the one in use."""
         self._entry = entry
         self._body.setVisible(entry is not None)
-        self._none.setVisible(entry is None)
         if entry is None:
             return
         self._name.setText(entry.name)
@@ -104,8 +102,7 @@ class ModelDetail(QScrollArea):
         outer = QVBoxLayout(page)
         outer.setContentsMargins(24, 16, 24, 16)
         outer.addWidget(self._body)
-        outer.addWidget(self._none, 1)
-        outer.addStretch(0)
+        outer.addStretch(1)
         head, badges, where = QHBoxLayout(), QHBoxLayout(), QHBoxLayout()
         head.setSpacing(16)
         head.addWidget(self._name, 1)

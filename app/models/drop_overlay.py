@@ -9,6 +9,7 @@ from app.widgets.frame import draw_frame, faded
 
 _TEXT = "Drop to import"
 _INSET, _RADIUS = 8, 12
+_SIDE, _ABOVE = 16, 12
 
 
 class DropOverlay(QWidget):
@@ -34,10 +35,9 @@ class DropOverlay(QWidget):
         painter.fillRect(self.rect(), faded(color("content"), 0.8))
         draw_frame(painter, self.rect().adjusted(_INSET, _INSET, -_INSET, -_INSET), _RADIUS, None, color("accent"), 2)
         painter.setFont(self._theme.font("section"))
+        words = painter.fontMetrics().size(0, _TEXT)
+        card = QRect(0, 0, words.width() + 2 * _SIDE, words.height() + 2 * _ABOVE)
+        card.moveCenter(self.rect().center())
+        draw_frame(painter, card, 8, color("raised"), color("border"))
         painter.setPen(color("ink"))
-        size = painter.fontMetrics().size(0, _TEXT)
-        painter.drawText(
-            QRect(self.rect().center().x() - size.width() // 2, 0, size.width() + 2, self.height()),
-            Qt.AlignmentFlag.AlignVCenter,
-            _TEXT,
-        )
+        painter.drawText(card, Qt.AlignmentFlag.AlignCenter, _TEXT)

@@ -1,8 +1,9 @@
 """The list that opens under the model picker."""
 
 from collections.abc import Sequence
+from typing import cast
 
-from PySide6.QtCore import QEvent, QModelIndex, QObject, QPoint, QRect, Qt, Signal
+from PySide6.QtCore import QEvent, QModelIndex, QObject, QPoint, QRect, Qt, Signal, SignalInstance
 from PySide6.QtGui import QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import QApplication, QWidget
 
@@ -59,14 +60,14 @@ class ModelPopover(QWidget):
         self.raise_()
         self._card.take_focus()
         self.window().installEventFilter(self)
-        QApplication.instance().focusChanged.connect(self._follow_focus)  # type: ignore[union-attr]
+        _application().focusChanged.connect(self._follow_focus)
 
     def close_popover(self) -> None:
         """Take the list away and give the keyboard back to the anchor."""
         if not self._open:
             return
         self._open = False
-        QApplication.instance().focusChanged.disconnect(self._follow_focus)  # type: ignore[union-attr]
+        _application().focusChanged.disconnect(self._follow_focus)
         self.window().removeEventFilter(self)
         focus = QApplication.focusWidget()
         if focus is None or self.isAncestorOf(focus):
@@ -103,7 +104,7 @@ class ModelPopover(QWidget):
         self._card.setGeometry(QRect(QPoint(left, corner.y()), size))
 
     def _follow_focus(self, _old: QWidget | None, new: QWidget | None) -> None:
-        # None: another application is in front; the list waits, as menus do not, but as a reader expects.
+        # None: another application is in front. The list waits for its reader to come back.
         if new is not None and new is not self and not self.isAncestorOf(new):
             self.close_popover()
 
@@ -116,6 +117,10 @@ class ModelPopover(QWidget):
             self.close_popover()
             self.chosen.emit(entry.id)
 
-    def _act(self, signal: object) -> None:
+    def _act(self, signal: SignalInstance) -> None:
         self.close_popover()
-        signal.emit()  # type: ignore[attr-defined]
+        signal.emit()
+
+
+def _application() -> QApplication:
+    return cast("QApplication", QApplication.instance())

@@ -59,7 +59,7 @@ def opener():
     QDesktopServices.unsetUrlHandler("file")
 
 
-def test_nothing_chosen_says_so(detail):
+def test_nothing_chosen_shows_nothing(detail):
     detail.show_entry(None, current=False)
     assert not detail.chat.isVisible()
     assert detail.entry is None
