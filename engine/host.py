@@ -48,10 +48,14 @@ class Host:
         if not isinstance(command, ListModels):
             self._worker.post(command, connection)
             return
+        closing = Failed(command.request_id, EngineStopped("Flint is closing.").info())
         try:
-            self._io.submit(self._list, command, connection)
+            future = self._io.submit(self._list, command, connection)
         except RuntimeError:  # The pool takes nothing after `close`.
-            connection.put(Failed(command.request_id, EngineStopped("Flint is closing.").info()))
+            connection.put(closing)
+            return
+        # `close` drops what still waits in the pool, and that request must end too.
+        future.add_done_callback(lambda ended: connection.put(closing) if ended.cancelled() else None)
 
     def _list(self, command: ListModels, connection: Connection) -> None:
         try:

@@ -43,8 +43,11 @@ class Session:
         self.template_hash = template_hash(loaded.tokenizer)
 
     def context_limit(self, asked: int | None) -> int:
-        """Return the context length in tokens that a request gets: what was asked for is obeyed, up to the trained length."""
-        trained = self.loaded.facts.context or LARGEST_DEFAULT_CONTEXT
+        """Return the context length in tokens that a request gets: what was asked for is obeyed, up to the trained length.
+
+        A model that does not tell its trained length gets what was asked for.
+        """
+        trained = self.loaded.facts.context or asked or LARGEST_DEFAULT_CONTEXT
         return min(asked, trained) if asked else min(trained, LARGEST_DEFAULT_CONTEXT)
 
     def generate(self, request: Generate, cancelled: Callable[[], bool] = lambda: False) -> Iterator[Event]:

@@ -272,8 +272,9 @@ class Worker:
         mx.set_cache_limit(SPARE_BUFFERS_BYTES)
         try:
             self._session = Session(load(entry, weights, progress))
-        except BaseException:
+        except BaseException:  # The model before it is gone too, whoever asked for this one.
             self._drop_session()
+            self._broadcast(ModelUnloaded(job.command.request_id))
             raise
         self._weights, self._asked_as = weights, model_id
         self._broadcast(ModelLoaded(job.command.request_id, self._session.loaded.facts))

@@ -46,9 +46,18 @@ class PrefixCache:
         return sum(int(layer.nbytes) for layer in self.layers)
 
     def _trim(self, count: int) -> bool:
-        if not all(layer.is_trimmable() for layer in self.layers):
+        if not all(_can_rewind(layer) for layer in self.layers):
             return False
         return all(layer.trim(count) == count for layer in self.layers)
+
+
+def _can_rewind(layer: Any) -> bool:
+    """Return whether a layer still holds all that an earlier position could see.
+
+    A chunked layer of mlx-lm's calls itself trimmable also after it let go of its oldest rows.
+    """
+    parts = getattr(layer, "caches", (layer,))
+    return all(part.is_trimmable() and not getattr(part, "start_position", 0) for part in parts)
 
 
 def common_prefix(left: Sequence[int], right: Sequence[int]) -> int:

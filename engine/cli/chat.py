@@ -1,5 +1,6 @@
 """`flint chat`: one question, or a conversation, in a terminal."""
 
+import io
 import sys
 from collections.abc import Mapping
 from typing import Annotated
@@ -8,17 +9,18 @@ import typer
 
 from engine.chats.store import ChatStore
 from engine.cli.output import complain, note, print_json
-from engine.cli.reply import Asker
+from engine.cli.reply import LAST_MODEL, Asker
 from engine.cli.reply import as_json as reply_json
 from engine.cli.setting_flags import with_setting_flags
-from engine.core.errors import ModelNotFound, UsageError
+from engine.core.errors import FlintError, ModelNotFound, UsageError
+from engine.core.messages import ModelEntry
 from engine.core.paths import locate
 from engine.core.preferences import Preferences
 from engine.core.settings import Value
 from engine.host import Host
 from engine.models.choice import preferred
+from engine.models.library import Library
 
-LAST_MODEL = "model"
 HELP = "Ask anything. /new starts a new chat, /quit or Ctrl-D ends."
 
 
@@ -45,9 +47,9 @@ def chat(
     store = ChatStore(paths.chats)
     host.start()
     try:
-        asker = Asker(host.connect(), store, {**preferences.changed(), **settings})
+        store.recover()
+        asker = Asker(host.connect(), store, preferences.changed(), settings)
         asker.begin(_model_id(host, store, model, chat_id), chat_id)
-        store.remember(LAST_MODEL, asker.model_id)
         if question is None:
             _converse(asker)
             return
@@ -61,6 +63,8 @@ def chat(
 
 def _question(prompt: str | None) -> str | None:
     if prompt == "-" or (prompt is None and not sys.stdin.isatty()):
+        if isinstance(sys.stdin, io.TextIOWrapper):
+            sys.stdin.reconfigure(encoding="utf-8-sig", errors="replace")
         prompt = sys.stdin.read()
     if prompt is not None and not prompt.strip():
         raise UsageError("The question is empty.", 'Ask something: flint chat "What is a token?"')
@@ -71,19 +75,35 @@ def _model_id(host: Host, store: ChatStore, asked: str | None, chat_id: str | No
     """The model asked for; else the chat's, the one used last, the starter, or whatever is ready."""
     if asked:
         return host.library.find(asked).id
-    remembered = [store.chat(chat_id).model_id] if chat_id else []
-    entry = preferred(host.library.entries(), [*remembered, store.recall(LAST_MODEL)])
-    if entry:
-        return entry.id
-    raise ModelNotFound("There is no model on this machine.", "Import one: flint models import FILE.gguf")
+    of_chat = store.chat(chat_id).model_id if chat_id else ""
+    found = (
+        _usable(host.library, of_chat) or _usable(host.library, store.recall(LAST_MODEL)) or preferred(host.library.entries())
+    )
+    if found is None:
+        raise ModelNotFound("There is no model on this machine.", "Import one: flint models import FILE.gguf")
+    if of_chat and found.id != of_chat:
+        note(f"The chat's model {of_chat} can't be used here; {found.name} answers.")
+    return found.id
+
+
+def _usable(library: Library, model_id: str) -> ModelEntry | None:
+    """Return the model of that id, which may be a path, if it is there and whole."""
+    try:
+        entry = library.find(model_id) if model_id else None
+    except FlintError:
+        return None
+    return None if entry is None or entry.problem else entry
 
 
 def _ask(asker: Asker, question: str, *, as_json: bool) -> int:
+    """Ask, print what was answered, and return the exit status: the error's code, 130 when it was stopped."""
     reply = asker.ask(question, echo=None if as_json else sys.stdout)
     if reply.error:
         return complain(reply.error)
-    if as_json:
-        print_json(reply_json(reply))
+    if as_json and reply.facts:
+        print_json(reply_json(reply, reply.facts))
+    if asker.unsaved:
+        return complain(asker.unsaved.info())
     return 130 if reply.state == "cancelled" else 0
 
 
@@ -107,3 +127,5 @@ def _converse(asker: Asker) -> None:
             reply = asker.ask(line, echo=sys.stdout)
             if reply.error:
                 complain(reply.error)
+            elif asker.unsaved:
+                complain(asker.unsaved.info())

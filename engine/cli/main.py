@@ -1,5 +1,6 @@
 """The command line's entry: every command, and how an error ends one."""
 
+import io
 import logging
 import sys
 from collections.abc import Sequence
@@ -50,6 +51,9 @@ def run(arguments: Sequence[str]) -> int:
     Errors go to stderr as a sentence and a hint, never as a traceback.
     """
     keep_log(locate())
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # A terminal of another alphabet shows “?” for a letter it lacks.
     try:
         _commands(args=list(arguments), prog_name="flint", standalone_mode=True)
     except SystemExit as ended:

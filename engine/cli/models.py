@@ -8,6 +8,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from engine.cli.interrupt import StopOnInterrupt
 from engine.cli.output import WaitingBar, complain, note, print_json, size_text
 from engine.core.errors import ErrorInfo
 from engine.core.messages import Cancel, Cancelled, Event, Failed, ImportModel, ModelEntry, ModelImported
@@ -91,19 +92,13 @@ def import_model(
 def _run_import(host: Host, command: ImportModel) -> ModelEntry | ErrorInfo | None:
     """Return the new entry, what went wrong, or None when it was cancelled."""
     connection = host.connect()
-    connection.send(command)
     outcome: ModelEntry | ErrorInfo | None = None
-    events = connection.wait(command.request_id)
-    with WaitingBar() as bar:
-        while True:
-            try:
-                for event in events:
-                    bar.show(event)
-                    outcome = _outcome(event, outcome)
-                return outcome
-            except KeyboardInterrupt:
-                connection.send(Cancel("import-stop", command.request_id))
-                events = connection.wait(command.request_id)
+    with StopOnInterrupt(lambda: connection.send(Cancel("import-stop", command.request_id))), WaitingBar() as bar:
+        connection.send(command)
+        for event in connection.wait(command.request_id):
+            bar.show(event)
+            outcome = _outcome(event, outcome)
+    return outcome
 
 
 def _outcome(event: Event, before: ModelEntry | ErrorInfo | None) -> ModelEntry | ErrorInfo | None:

@@ -9,15 +9,16 @@ from rich.progress import BarColumn, Progress, TextColumn
 from rich.text import Text
 
 from engine.core.errors import ErrorInfo
-from engine.core.messages import Event, ImportProgress, LoadProgress
+from engine.core.messages import Event, ImportProgress, LoadProgress, MemoryMeasured
 
 MEGABYTE = 1_000_000
 GIGABYTE = 1_000_000_000
 
 
 def print_json(data: Any) -> None:
-    """Print one line of JSON."""
-    print(json.dumps(data, ensure_ascii=False), flush=True)
+    """Print one line of JSON, in plain ASCII where the output can't take more."""
+    encoding = (getattr(sys.stdout, "encoding", None) or "utf-8").lower().replace("_", "-")
+    print(json.dumps(data, ensure_ascii=not encoding.startswith("utf-")), flush=True)
 
 
 def complain(error: ErrorInfo) -> int:
@@ -40,7 +41,10 @@ def size_text(size: int) -> str:
 
 
 class WaitingBar:
-    """A progress bar on stderr for imports and loads, only where stderr is a terminal; it goes away when it is done."""
+    """A progress bar on stderr for imports and loads, only where stderr is a terminal.
+
+    It is gone before anything else happens: it redraws its line ten times a second, and a reply may stand on that line.
+    """
 
     def __init__(self) -> None:
         self._progress = Progress(
@@ -51,21 +55,31 @@ class WaitingBar:
             transient=True,
             disable=not sys.stderr.isatty(),
         )
-        self._task = self._progress.add_task("", total=1.0, visible=False)
+        self._task = self._progress.add_task("", total=1.0)
+        self._running = False
 
     def __enter__(self) -> "WaitingBar":
-        self._progress.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._progress.stop()
+        self._stop()
 
     def show(self, event: Event) -> None:
-        """Move the bar if the event is about an import or a load."""
+        """Move the bar if the event is about an import or a load, else take it away."""
         if isinstance(event, ImportProgress):
             fraction, stage = event.done_bytes / max(1, event.total_bytes), "Importing the model"
         elif isinstance(event, LoadProgress):
             fraction, stage = event.fraction, event.stage
         else:
+            if not isinstance(event, MemoryMeasured):  # These come at any time.
+                self._stop()
             return
-        self._progress.update(self._task, completed=fraction, description=stage, visible=fraction < 1)
+        if not self._running:
+            self._running = True
+            self._progress.start()
+        self._progress.update(self._task, completed=fraction, description=stage)
+
+    def _stop(self) -> None:
+        if self._running:
+            self._running = False
+            self._progress.stop()

@@ -1,22 +1,23 @@
 """One question and its reply in a terminal: streamed, and saved as it streams."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, TextIO
 
 from engine.chats.reply_writer import ReplyWriter
 from engine.chats.store import ChatStore
 from engine.chats.turns import turns
+from engine.cli.interrupt import StopOnInterrupt
 from engine.cli.output import WaitingBar
 from engine.core.connection import Connection
-from engine.core.messages import Cancel, Event, Generate, TextDelta, Weights
+from engine.core.errors import FlintError
+from engine.core.messages import Cancel, Event, Finished, Generate, ReplyFacts, TextDelta, Weights
 from engine.core.settings import Conversation, Engine, Sampling, Value, build, usable
 
+LAST_MODEL = "model"
 
-def as_json(reply: ReplyWriter) -> dict[str, Any]:
+
+def as_json(reply: ReplyWriter, facts: ReplyFacts) -> dict[str, Any]:
     """Return what `flint chat --json` prints of an ended reply (times in seconds, rates in tokens a second, bytes)."""
-    if reply.facts is None:
-        raise ValueError("the reply has not ended")
-    facts = reply.facts
     return {
         "chat": reply.message.chat_id,
         "text": reply.text,
@@ -39,15 +40,20 @@ def as_json(reply: ReplyWriter) -> dict[str, Any]:
 
 
 class Asker:
-    """Asks one model within one stored chat at a time."""
+    """Asks one model within one stored chat at a time.
 
-    def __init__(self, connection: Connection, store: ChatStore, settings: Mapping[str, Value]) -> None:
+    A chat's own settings go before the app's, and what was `given` for this run before both.
+    """
+
+    def __init__(self, connection: Connection, store: ChatStore, app: Mapping[str, Value], given: Mapping[str, Value]) -> None:
         self._connection = connection
         self._store = store
-        self._given = settings
+        self._app = app
+        self._given = given
         self._count = 0
         self.model_id = ""
         self.chat_id: str | None = None
+        self.unsaved: FlintError | None = None
 
     def begin(self, model_id: str, chat_id: str | None) -> None:
         """Go on with a stored chat, or with a new one that is made when the first question is asked.
@@ -58,38 +64,60 @@ class Asker:
         self.chat_id = self._store.chat(chat_id).id if chat_id else None
 
     def ask(self, question: str, echo: TextIO | None) -> ReplyWriter:
-        """Ask, print the reply to `echo` as it comes, and return it. Ctrl-C stops the reply and keeps what there is."""
+        """Ask, print the reply to `echo` as it comes, and return it. Ctrl-C stops the reply and keeps what there is.
+
+        Where the reply could not be stored, it goes on all the same, and `unsaved` then says why.
+        """
         if self.chat_id is None:
             self.chat_id = self._store.create_chat(model_id=self.model_id).id
         asked = self._store.add_message(self.chat_id, "user", question)
-        reply = ReplyWriter(self._store, self._store.begin_reply(self.chat_id, asked.id, self.model_id))
         self._count += 1
         request = self._request(f"terminal-{self._count}")
-        self._connection.send(request)
-        with WaitingBar() as bar:
-            for event in self._events(request.request_id):
-                bar.show(event)
-                reply.take(event)
-                if echo and isinstance(event, TextDelta):
-                    print(event.text, end="", flush=True, file=echo)
+        reply = ReplyWriter(self._store, self._store.begin_reply(self.chat_id, asked.id, self.model_id))
+        self.unsaved = None
+        with StopOnInterrupt(lambda: self._stop(request.request_id)):
+            try:
+                self._connection.send(request)
+                self._follow(reply, request.request_id, echo)
+            except BaseException:
+                self._abandon(reply, request.request_id)
+                raise
         if echo and reply.text:
             print(file=echo)
         return reply
 
-    def _events(self, request_id: str) -> Iterator[Event]:
-        """Yield the request's events; Ctrl-C asks the engine to stop and goes on until it has."""
-        events = self._connection.wait(request_id)
-        while True:
-            try:
-                yield from events
-                return
-            except KeyboardInterrupt:
-                self._connection.send(Cancel(f"{request_id}-stop", request_id))
-                events = self._connection.wait(request_id)
+    def _follow(self, reply: ReplyWriter, request_id: str, echo: TextIO | None) -> None:
+        with WaitingBar() as bar:
+            for event in self._connection.wait(request_id):
+                bar.show(event)
+                self._keep(reply, event)
+                if echo and isinstance(event, TextDelta):
+                    print(event.text, end="", flush=True, file=echo)
+
+    def _keep(self, reply: ReplyWriter, event: Event) -> None:
+        try:
+            reply.take(event)
+            if isinstance(event, Finished):
+                self._store.remember(LAST_MODEL, self.model_id)
+        except FlintError as error:
+            self.unsaved = error
+        else:
+            if reply.state != "streaming":
+                self.unsaved = None
+
+    def _stop(self, request_id: str) -> None:
+        self._connection.send(Cancel(f"{request_id}-stop", request_id))
+
+    def _abandon(self, reply: ReplyWriter, request_id: str) -> None:
+        """End a reply that nobody follows any more (the output's reader has gone, a second Ctrl-C), and store it."""
+        if reply.state == "streaming":
+            self._stop(request_id)
+            for event in self._connection.wait(request_id):
+                self._keep(reply, event)
 
     def _request(self, request_id: str) -> Generate:
         chat_id = self.chat_id or ""
-        values = {**usable(self._store.chat_settings(chat_id)), **self._given}
+        values = {**self._app, **usable(self._store.chat_settings(chat_id)), **self._given}
         conversation = build(Conversation, values)
         conversation_turns = turns(self._store.messages(chat_id), conversation.system_prompt)
         weights: Weights = build(Engine, values).weights

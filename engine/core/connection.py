@@ -1,9 +1,13 @@
 """One consumer's end of the engine: commands go in, events wait to be drained."""
 
+import logging
 import queue
+from collections import deque
 from collections.abc import Callable, Iterator
 
 from engine.core.messages import TERMINALS, Command, Event
+
+logger = logging.getLogger("flint.engine")
 
 
 class Connection:
@@ -16,6 +20,7 @@ class Connection:
         self._route = route
         self._wake = wake
         self._resting = False
+        self._aside: deque[Event] = deque()
         self.events: queue.SimpleQueue[Event] = queue.SimpleQueue()
 
     def send(self, command: Command) -> None:
@@ -25,19 +30,18 @@ class Connection:
     def put(self, event: Event) -> None:
         """Take an event in; called on the engine's threads."""
         self.events.put(event)
-        if self._resting and self._wake:
-            self._resting = False
-            self._wake()
+        self._wake_if_resting()
 
     def rest(self) -> None:
-        """Ask to be woken by the next event."""
+        """Ask to be woken by the next event, or at once where one waits already."""
         self._resting = True
-        if not self.events.empty() and self._wake and self._resting:
-            self._resting = False
-            self._wake()
+        if not self.events.empty():
+            self._wake_if_resting()
 
     def drain(self) -> Iterator[Event]:
         """Yield the events that wait now."""
+        while self._aside:
+            yield self._aside.popleft()
         while True:
             try:
                 yield self.events.get_nowait()
@@ -45,13 +49,33 @@ class Connection:
                 return
 
     def wait(self, request_id: str, timeout: float | None = None) -> Iterator[Event]:
-        """Yield the events of one request up to and with its end; raise `TimeoutError` when none comes in `timeout` seconds."""
+        """Yield the events of one request up to and with its end.
+
+        Events of other requests are kept for whoever waits for those, or drains, later; those of no request (memory, an idle
+        unload) are dropped. Raises `TimeoutError` when nothing at all comes in `timeout` seconds.
+        """
+        earlier = [event for event in self._aside if event.request_id == request_id]
+        self._aside = deque(event for event in self._aside if event.request_id != request_id)
         while True:
-            try:
-                event = self.events.get(timeout=timeout)
-            except queue.Empty:
-                raise TimeoutError(f"the engine said nothing for {timeout} s") from None
+            event = earlier.pop(0) if earlier else self._next(timeout)
             if event.request_id == request_id:
                 yield event
                 if isinstance(event, TERMINALS):
                     return
+            elif event.request_id:
+                self._aside.append(event)
+
+    def _next(self, timeout: float | None) -> Event:
+        try:
+            return self.events.get(timeout=timeout)
+        except queue.Empty:
+            raise TimeoutError(f"the engine said nothing for {timeout} s") from None
+
+    def _wake_if_resting(self) -> None:
+        if not self._resting or self._wake is None:
+            return
+        self._resting = False
+        try:
+            self._wake()
+        except Exception:  # The consumer is gone; the engine has others to serve.
+            logger.exception("a consumer could not be woken")

@@ -11,6 +11,9 @@ LOG_BYTES = 1_000_000
 def keep_log(paths: Paths) -> None:
     """Write warnings and errors to `flint.log` in the cache folder, at most two files of 1 MB; do without where it can't."""
     logger = logging.getLogger("flint")
+    for earlier in list(logger.handlers):
+        logger.removeHandler(earlier)
+        earlier.close()
     logger.addHandler(logging.NullHandler())
     logger.propagate = False
     try:

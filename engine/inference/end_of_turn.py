@@ -11,7 +11,7 @@ def end_token_ids(tokenizer: Any, config: dict[str, Any]) -> frozenset[int]:
     puts right after an answer.
     """
     ids = set(_as_ids(config.get("eos_token_id")))
-    ids.update(_as_ids(config.get("text_config", {}).get("eos_token_id")))
+    ids.update(_as_ids((config.get("text_config") or {}).get("eos_token_id")))
     ids.update(_as_ids(tokenizer.eos_token_id))
     ids.update(_template_end(tokenizer))
     return frozenset(ids)

@@ -200,7 +200,7 @@ def _unread_bytes(parameters: dict[str, mx.array], config: dict[str, Any]) -> in
     """Bytes of weights one decode step does not read: an embedding that is not also the output, and idle experts."""
     unread = 0
     tied = not any("lm_head" in name for name in parameters)
-    text_config = {**config, **config.get("text_config", {})}
+    text_config = {**config, **(config.get("text_config") or {})}
     experts = next(
         (text_config[name] for name in ("num_local_experts", "num_experts", "n_routed_experts") if text_config.get(name)), 0
     )

@@ -39,13 +39,15 @@ def prefill(model: Any, cache: PrefixCache, ids: Sequence[int], chunk_size: Chun
     the whole chunk are ever made. Closing the iterator leaves a cache that holds exactly what was yielded.
     """
     done, total = 0, len(ids) - 1
-    while done < total:
-        chunk = list(ids[done : done + min(chunk_size.tokens, total - done)])
-        started = time.perf_counter()
-        model(mx.array([chunk]), cache=cache.layers)
-        mx.eval([layer.state for layer in cache.layers])
-        chunk_size.learn(len(chunk), time.perf_counter() - started)
-        cache.extend(chunk)
-        done += len(chunk)
-        yield len(chunk)
-    mx.clear_cache()  # A prompt's buffers are large, and decoding needs none of that size.
+    try:
+        while done < total:
+            chunk = list(ids[done : done + min(chunk_size.tokens, total - done)])
+            started = time.perf_counter()
+            model(mx.array([chunk]), cache=cache.layers)
+            mx.eval([layer.state for layer in cache.layers])
+            chunk_size.learn(len(chunk), time.perf_counter() - started)
+            cache.extend(chunk)
+            done += len(chunk)
+            yield len(chunk)
+    finally:
+        mx.clear_cache()  # A prompt's buffers are large, and decoding needs none of that size.
