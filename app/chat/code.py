@@ -99,6 +99,9 @@ class LineLexer:
         self._resumable = isinstance(lexer, RegexLexer) and not isinstance(lexer, ExtendedRegexLexer)
         self._stack = ["root"]
         self._until = ""
+        self._stretches = [
+            pair for pair in _STRETCHES.items() if self._parts(f"{pair[0]} a {pair[1]}", ["root"])[0][1] == "com"
+        ]
 
     def add(self, line: str) -> list[Span]:
         """Return the spans of the next complete line (given without its line break)."""
@@ -110,23 +113,38 @@ class LineLexer:
         return self._lex(line)[0]
 
     def _lex(self, line: str) -> tuple[list[Span], list[str], str]:
-        stack, until = list(self._stack), self._until
-        parts: list[tuple[str, Style]] = []
-        if until:
-            head, found, line = line.partition(until)
-            parts.append((head + found, "com"))
+        stack = list(self._stack)
+        before: list[tuple[str, Style]] = []
+        if self._until:
+            head, found, line = line.partition(self._until)
+            before.append((head + found, "com"))
             if not found:
-                return _spans(parts), stack, until
-            until = ""
-        for kind, value in self._tokens(f"{line}\n", stack):
-            style = _style_of(kind)
-            until = _unfinished(value) if style == "com" else ""
-            parts.append((value.removesuffix("\n"), style))
-        for opening in ("<!--", "--[["):
-            at = line.rfind(opening)
-            if not until and at >= 0 and _STRETCHES[opening] not in line[at:]:
-                until = _STRETCHES[opening]
-        return _spans(parts), stack, until
+                return _spans(before), stack, self._until
+        parts = self._parts(line, stack)
+        opened = self._opened(line, parts, len(stack) > len(self._stack))
+        if opened is None:
+            return _spans(before + parts), stack, ""
+        stack = list(self._stack)
+        at, until = opened
+        return _spans([*before, *self._parts(line[:at], stack), (line[at:], "com")]), stack, until
+
+    def _parts(self, line: str, stack: list[str]) -> list[tuple[str, Style]]:
+        return [(value.removesuffix("\n"), _style_of(kind)) for kind, value in self._tokens(f"{line}\n", stack)]
+
+    def _opened(self, line: str, parts: list[tuple[str, Style]], deeper: bool) -> tuple[int, str] | None:
+        """Return where a comment begins that the line does not end, and what will end it.
+
+        A lexer that went `deeper` into its own states at a comment follows it by itself.
+        """
+        for opening, end in self._stretches:
+            at = line.find(opening)
+            while at >= 0:
+                style, starts = _style_at(parts, at)
+                takes_over = starts if style in ("com", "str") else True
+                if end not in line[at + len(opening) :] and takes_over and not (deeper and style == "com"):
+                    return at, end
+                at = line.find(opening, at + len(opening))
+        return None
 
     def _tokens(self, text: str, stack: list[str]) -> Iterator[tuple[Any, str]]:
         if not self._resumable:
@@ -172,11 +190,14 @@ def _move(stack: list[str], new_state: Any) -> None:
             stack.append(state)
 
 
-def _unfinished(value: str) -> str:
-    for opening, end in _STRETCHES.items():
-        if value.startswith(opening) and end not in value[len(opening) :]:
-            return end
-    return ""
+def _style_at(parts: list[tuple[str, Style]], at: int) -> tuple[Style, bool]:
+    """Return the style at character `at`, and whether its token starts there."""
+    start = 0
+    for text, style in parts:
+        if start + len(text) > at:
+            return style, start == at
+        start += len(text)
+    return "", False
 
 
 @lru_cache(1024)

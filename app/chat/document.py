@@ -49,6 +49,11 @@ class Document:
         return self._blocks
 
     @property
+    def document(self) -> QTextDocument:
+        """What the blocks are shown in."""
+        return self._document
+
+    @property
     def waiting(self) -> bool:
         """Whether code waits to be coloured."""
         return bool(self._waiting)
@@ -128,7 +133,7 @@ class Document:
         before = self._blocks[count - 1] if count else None
         fresh = before is None or isinstance(before, TableRows)
         cursor.setPosition(start if fresh else start - 1)
-        # An empty block would take over the format of what is cut after it.
+        # An empty block would take over the format, and the colours, of what is cut after it.
         last, last_text = cursor.blockFormat(), cursor.blockCharFormat()
         cursor.movePosition(_END, _KEEP)
         cursor.removeSelectedText()
@@ -139,6 +144,9 @@ class Document:
         else:
             cursor.setBlockFormat(last)
             cursor.setBlockCharFormat(last_text)
+            cursor.block().layout().clearFormats()
+            if count - 1 in self._colourings:
+                self._colourings[count - 1].restore_last()
 
     def _append(self, cursor: QTextCursor, block: Block) -> None:
         cursor.movePosition(_END)
@@ -214,12 +222,12 @@ class Document:
             head = block.head and index == 0
             for column, runs in enumerate(_cells(block.rows[index], len(block.columns))):
                 cell = table.cellAt(index, column)
-                cell.setFormat(self._formats.cell_edges(column, len(block.columns)))
                 cursor = cell.firstCursorPosition()
                 cursor.movePosition(QTextCursor.MoveOperation.EndOfBlock, _KEEP)
                 cursor.removeSelectedText()
                 cursor.setBlockFormat(self._formats.cell(block.columns[column]))
-                cursor.setBlockCharFormat(self._run_format(Run(""), head))
+                # A cell's format is its first block's text format too: one call sets both.
+                cell.setFormat(self._formats.cell_edges(self._run_format(Run(""), head), column, len(block.columns)))
                 for run in runs:
                     cursor.insertText(run.text.translate(_HARMLESS), self._run_format(run, head))
 
@@ -318,6 +326,12 @@ class _Colouring:
             self._relayout(first + touched[0], first + touched[-1])
         return finished
 
+    def restore_last(self) -> None:
+        """Colour the last line again, as far as its colours are known."""
+        if len(self._spans) == len(self._lines):
+            first = self._document.findBlock(self._start).blockNumber()
+            self._apply(first + len(self._lines) - 1, self._spans[-1])
+
     def _next(self, last: int) -> list[Span]:
         if self._whole is not None:
             return next(self._whole, [])
@@ -334,13 +348,16 @@ class _Colouring:
             self._spans.append(spans)
             if not spans:
                 return False
+        self._apply(number, spans)
+        return True
+
+    def _apply(self, number: int, spans: list[Span]) -> None:
         ranges = []
         for span in spans:
             entry = QTextLayout.FormatRange()
             entry.start, entry.length, entry.format = span.start, span.length, self._formats.span(span.style)
             ranges.append(entry)
         self._document.findBlockByNumber(number).layout().setFormats(ranges)
-        return True
 
     def _relayout(self, first: int, last: int) -> None:
         start = self._document.findBlockByNumber(first).position()

@@ -72,9 +72,10 @@ class Formats:
         block.setAlignment(_ALIGN[column.align] | Qt.AlignmentFlag.AlignVCenter)
         return block
 
-    def cell_edges(self, column: int, count: int) -> QTextTableCellFormat:
-        """Return the paddings of a cell: text in the outer columns meets the edges of the reading column."""
+    def cell_edges(self, text: QTextCharFormat, column: int, count: int) -> QTextTableCellFormat:
+        """Return a cell's `text` format with its paddings: the outer columns' text meets the edges of the reading column."""
         cell = QTextTableCellFormat()
+        cell.merge(text)
         cell.setTopPadding(ROW_PADDING)
         cell.setBottomPadding(ROW_PADDING)
         cell.setLeftPadding(CELL_PADDING if column else 0)

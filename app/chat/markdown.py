@@ -10,7 +10,7 @@ from app.chat.blocks import Block, Code, Paragraph, Run
 from app.chat.units import Open, OpenTable, Unit, is_fence_end, units
 
 # A tail longer than this (a paragraph without end) is read again only when it has grown by a sixteenth.
-_LONG_TAIL = 8_000
+_LONG_TAIL = 3_000
 
 
 def make_reader() -> MarkdownIt:

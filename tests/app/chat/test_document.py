@@ -1,0 +1,197 @@
+"""A reply in a `QTextDocument`: built in place while it streams, the same to the last format as when it is built at once."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from PySide6.QtGui import QTextDocument
+
+from app.chat.blocks import Code
+from app.chat.document import Document
+from app.chat.formats import Formats
+from app.chat.markdown import StreamReader, read
+from app.theme import Theme
+from tests.app.chat.dump import dump
+from tests.app.chat.replies import REPLIES
+from tests.app.chat.test_markdown import cut
+
+
+@pytest.fixture(scope="module")
+def theme(qapp):
+    return Theme()
+
+
+def at_once(theme, text):
+    return showing(theme, read(text))
+
+
+def showing(theme, blocks):
+    shown = Document(QTextDocument(), Formats(theme))
+    shown.show(blocks)
+    shown.colour()
+    return shown
+
+
+def streamed(theme, chunks):
+    shown, reader = Document(QTextDocument(), Formats(theme)), StreamReader()
+    for chunk in chunks:
+        unchanged = reader.feed(chunk)
+        shown.show(reader.blocks, unchanged)
+        shown.colour()
+    unchanged = reader.finish()
+    shown.show(reader.blocks, unchanged)
+    shown.colour()
+    return shown
+
+
+def text_of(shown):
+    return shown.document.toPlainText()
+
+
+@pytest.mark.parametrize("name", REPLIES)
+def test_streamed_in_small_pieces_it_is_the_same_document(theme, name):
+    text = REPLIES[name]
+    step = 1 if len(text) < 400 else 7 if len(text) < 2_000 else 211
+    chunks = [text[start : start + step] for start in range(0, len(text), step)]
+    assert dump(streamed(theme, chunks).document) == dump(at_once(theme, text).document)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.sampled_from(sorted(name for name in REPLIES if len(REPLIES[name]) < 3_000)),
+    st.lists(st.integers(0, 20_000), max_size=10),
+)
+def test_after_any_cut_it_is_the_same_document(theme, name, places):
+    text = REPLIES[name]
+    assert dump(streamed(theme, cut(text, places)).document) == dump(at_once(theme, text).document)
+
+
+def test_showing_something_else_is_as_showing_it_first(theme):
+    shown = Document(QTextDocument(), Formats(theme))
+    for name in ("everything", "quotes", "table", "empty", "two tables", "fence", "tasks", "everything"):
+        shown.show(read(REPLIES[name]))
+        shown.colour()
+        assert dump(shown.document) == dump(at_once(theme, REPLIES[name]).document), name
+
+
+SHORT = sorted(name for name in REPLIES if len(REPLIES[name]) < 1_200)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.tuples(st.sampled_from(SHORT), st.integers(0, 12), st.booleans()), min_size=2, max_size=6))
+def test_any_row_of_blocks_can_follow_any_other(theme, steps):
+    shown = Document(QTextDocument(), Formats(theme))
+    blocks = ()
+    for name, kept, coloured in steps:
+        blocks = (*blocks[:kept], *read(REPLIES[name]))
+        shown.show(blocks)
+        if coloured:
+            shown.colour()
+    shown.colour()
+    assert dump(shown.document) == dump(showing(theme, blocks).document)
+
+
+def test_what_is_right_already_is_not_touched(theme):
+    shown = Document(QTextDocument(), Formats(theme))
+    shown.show(read("# Head\n\nSome text\n\n```py\nx = 1\n```\n\nThe end is"))
+    changes = []
+    shown.document.documentLayout()
+    shown.document.contentsChange.connect(lambda position, removed, added: changes.append((position, removed, added)))
+    end = shown.document.characterCount() - 1
+    shown.show(read("# Head\n\nSome text\n\n```py\nx = 1\n```\n\nThe end is near"))
+    assert changes == [(end, 0, 5)]
+    changes.clear()
+    shown.show(shown.blocks)
+    assert changes == []
+
+
+def test_a_growing_table_only_gets_new_rows(theme):
+    reader, shown = StreamReader(), Document(QTextDocument(), Formats(theme))
+    reader.feed("| aaaa | bbbb |\n|---|---|\n" + "| cc | dd |\n" * 3)
+    shown.show(reader.blocks)
+    table = shown.table(0)
+    reader.feed("| cc | dd |\n")
+    shown.show(reader.blocks)
+    assert shown.table(0) is table
+    assert table.rows() == 5
+
+
+def test_control_characters_cannot_steer_the_text_around_them(theme):
+    text = text_of(at_once(theme, REPLIES["control characters"]))
+    assert "c␛[31mred␡" in text
+    assert not any(sign in text for sign in "\x00\x07\x1b\x7f\u202e\u202c\u2029\ufdd0")
+
+
+def test_code_keeps_what_would_turn_its_direction_visible(theme):
+    assert "\u2066" not in text_of(at_once(theme, "```py\nx = '\u2066y'\n```"))
+
+
+def test_code_is_coloured_when_its_turn_comes(theme):
+    shown = Document(QTextDocument(), Formats(theme))
+    shown.show(read("```python\n" + "def f(): return 1\n" * 400 + "```"))
+    assert shown.waiting
+    shown.colour(budget_s=0)
+    assert shown.waiting
+    shown.colour()
+    assert not shown.waiting
+    assert len(shown.document.findBlockByNumber(399).layout().formats()) == 4
+
+
+def test_code_that_is_cut_away_is_no_longer_coloured(theme):
+    shown = Document(QTextDocument(), Formats(theme))
+    shown.show(read("text\n\n```python\n" + "def f(): return 1\n" * 50 + "```"))
+    shown.show(read("text"))
+    assert not shown.waiting
+    shown.colour()
+    assert text_of(shown) == "text"
+
+
+def test_another_theme_changes_colours_and_nothing_else(theme):
+    shown = at_once(theme, REPLIES["everything"])
+    light, text = dump(shown.document), text_of(shown)
+    theme.set_mode("dark")
+    try:
+        shown.restyle(Formats(theme))
+        shown.colour()
+        assert text_of(shown) == text
+        assert dump(shown.document) != light
+        assert dump(shown.document) == dump(at_once(theme, REPLIES["everything"]).document)
+    finally:
+        theme.set_mode("light")
+    shown.restyle(Formats(theme))
+    shown.colour()
+    assert dump(shown.document) == light
+
+
+def test_links_carry_their_address_and_images_load_nothing(theme):
+    shown = at_once(theme, "[a](https://a.example) ![b](https://b.example/b.png)")
+    forms = [fragment.charFormat() for fragment in fragments(shown.document.begin())]
+    assert [form.anchorHref() for form in forms if form.isAnchor()] == ["https://a.example", "https://b.example/b.png"]
+    assert not any(form.isImageFormat() for form in forms)
+
+
+def test_a_frame_reaches_under_the_last_block_only_for_code(theme):
+    assert at_once(theme, "```\nx\n```").overhang == 10
+    assert at_once(theme, "```\nx\n```\n\nafter").overhang == 0
+
+
+def test_a_table_keeps_its_distance_to_what_follows(theme):
+    shown = at_once(theme, "| a |\n|---|\n| b |\n\nafter")
+    shown.document.setTextWidth(600)
+    layout = shown.document.documentLayout()
+    last_cell = layout.blockBoundingRect(shown.table(0).cellAt(1, 0).firstCursorPosition().block())
+    assert layout.blockBoundingRect(shown.document.lastBlock()).top() == last_cell.top() + 20 + 4 + 12
+
+
+def test_blocks_know_where_they_stand(theme):
+    shown = at_once(theme, "a\n\n```\nx\ny\n```\n\nb")
+    first, last = shown.text_blocks(1)
+    assert (first.text(), last.text()) == ("x", "y")
+    assert isinstance(shown.blocks[1], Code)
+
+
+def fragments(block):
+    found, iterator = [], block.begin()
+    while not iterator.atEnd():
+        found.append(iterator.fragment())
+        iterator += 1
+    return found
