@@ -1,10 +1,11 @@
 """The window: its parts side by side, and who talks to whom."""
 
 import base64
+from pathlib import Path
 
 from PySide6.QtCore import QByteArray, Qt, QTimer
 from PySide6.QtGui import QAction, QCloseEvent, QKeySequence, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QApplication, QFileDialog, QHBoxLayout, QMainWindow, QSplitter, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QHBoxLayout, QMainWindow, QSplitter, QVBoxLayout, QWidget
 
 from app import macos
 from app.activity import Activity
@@ -26,6 +27,7 @@ from app.widgets.gauge import GaugeCard
 from app.widgets.toast import Toaster
 from engine.chats.store import ChatStore
 from engine.core.errors import ErrorInfo, FlintError
+from engine.core.messages import ModelEntry
 from engine.core.preferences import Preferences
 
 FIRST_SIZE = (1280, 820)
@@ -122,7 +124,7 @@ class MainWindow(QMainWindow):
         self.toolbar.picker.model_chosen.connect(self.models.choose)
         self.toolbar.picker.unload_requested.connect(self.models.unload)
         self.toolbar.picker.models_requested.connect(self.show_models)
-        self.models.imported.connect(lambda entry: self.toaster.show(f"{entry.name} is ready to use."))
+        self.models.imported.connect(self._on_imported)
         self.models.import_ended.connect(self._on_import_ended)
         self._theme.changed.connect(self._apply_theme)
 
@@ -211,7 +213,7 @@ class MainWindow(QMainWindow):
         if self._dialog is None:
             self._dialog = ModelsDialog(self._theme, parent=self)
             self._dialog.model_chosen.connect(self.models.choose)
-            self._dialog.import_requested.connect(self.models.import_file)
+            self._dialog.import_requested.connect(self._import_or_use)
             self._dialog.import_cancelled.connect(self.models.cancel_import)
             self.models.listed.connect(self._feed_dialog)
             self.models.import_progressed.connect(self._dialog.show_import)
@@ -226,13 +228,30 @@ class MainWindow(QMainWindow):
     def _on_import_ended(self, error: ErrorInfo | None) -> None:
         if self._dialog:
             self._dialog.end_import()
-        if error:
+        if error and self._dialog and self._dialog.isVisible():
+            shown = notice(error)
+            self._dialog.show_problem(shown.title, shown.hint)
+        elif error:
             self.show_error(error)
 
-    def _choose_gguf(self) -> None:
-        path, _ = QFileDialog.getOpenFileName(self, "Import a GGUF file", "", "GGUF models (*.gguf)")
-        if path:
+    def _on_imported(self, entry: ModelEntry) -> None:
+        self.toaster.show(f"{entry.name} is ready to use.")
+        if self._dialog:
+            self._dialog.select(entry.id)
+
+    def _import_or_use(self, path: str) -> None:
+        """Import a GGUF; a model folder needs no import and is loaded from where it is."""
+        if Path(path).is_dir():
+            self.models.choose(path)
+            if self._dialog:
+                self._dialog.close()
+        else:
             self.models.import_file(path)
+
+    def _choose_gguf(self) -> None:
+        self.show_models()
+        if self._dialog:
+            self._dialog.ask_for_file()
 
     def toggle_sidebar(self) -> None:
         """Show or hide the sidebar, also where the window is narrow."""

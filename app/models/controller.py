@@ -1,6 +1,7 @@
 """Which models there are, which one is loaded, and what is being done about it."""
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 from PySide6.QtCore import QObject, Signal
@@ -162,7 +163,10 @@ class ModelController(QObject):
 
     def _preferred(self) -> str:
         """The model used last, else the starter, else whatever is ready."""
-        entry = preferred(self.entries, [self._store.recall(LAST_MODEL)])
+        last = self._store.recall(LAST_MODEL)
+        if last.startswith("/") and Path(last).is_dir():
+            return last  # A folder that was dropped here: used from where it is, and in no list.
+        entry = preferred(self.entries, [last])
         return entry.id if entry else ""
 
     def _on_import_progress(self, event: ImportProgress) -> None:
