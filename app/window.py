@@ -50,6 +50,7 @@ class MainWindow(QMainWindow):
         self._started = self._closed = False
         self._sidebar_wanted = True
         self._dialog: ModelsDialog | None = None
+        self._just_imported = ""
         self.setObjectName("mainWindow")
         self.setWindowTitle("Flint")
         self.setMinimumSize(*LEAST_SIZE)
@@ -224,6 +225,9 @@ class MainWindow(QMainWindow):
     def _feed_dialog(self, *_: object) -> None:
         if self._dialog:
             self._dialog.set_models(self.models.entries, self.models.model_id or None)
+            if self.models.entry(self._just_imported):
+                self._dialog.select(self._just_imported)
+                self._just_imported = ""
 
     def _on_import_ended(self, error: ErrorInfo | None) -> None:
         if self._dialog:
@@ -236,8 +240,7 @@ class MainWindow(QMainWindow):
 
     def _on_imported(self, entry: ModelEntry) -> None:
         self.toaster.show(f"{entry.name} is ready to use.")
-        if self._dialog:
-            self._dialog.select(entry.id)
+        self._just_imported = entry.id
 
     def _import_or_use(self, path: str) -> None:
         """Import a GGUF; a model folder needs no import and is loaded from where it is."""
