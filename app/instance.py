@@ -1,13 +1,15 @@
 """One window for one data folder: a second start raises the first and ends."""
 
+import contextlib
 import hashlib
 from pathlib import Path
 
-from PySide6.QtCore import QLockFile, QObject, Signal
+from PySide6.QtCore import QDeadlineTimer, QLockFile, QObject, QThread, Signal
 from PySide6.QtNetwork import QLocalServer, QLocalSocket
 
 RAISE = b"raise"
-TIMEOUT_MS = 2000
+TIMEOUT_MS = 5000
+_TRY_AGAIN_MS = 50
 
 
 class Instance(QObject):
@@ -17,8 +19,9 @@ class Instance(QObject):
 
     def __init__(self, data: Path, parent: QObject | None = None) -> None:
         super().__init__(parent)
+        self._data = data
         self._lock = QLockFile(str(data / "window.lock"))
-        self._lock.setStaleLockTime(0)  # A lock is stale only when its process is gone.
+        self._lock.setStaleLockTime(0)  # Age alone makes no lock stale.
         self._name = "flint-" + hashlib.sha256(str(data).encode()).hexdigest()[:16]
         self._server: QLocalServer | None = None
 
@@ -27,7 +30,9 @@ class Instance(QObject):
 
         A folder that cannot be written counts as ours: what is wrong with it is told by whoever writes there.
         """
-        if not self._lock.tryLock(0) and self._lock.error() is QLockFile.LockError.LockFailedError:
+        with contextlib.suppress(OSError):
+            self._data.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if not self._locks() and self._lock.error() is QLockFile.LockError.LockFailedError:
             return False
         QLocalServer.removeServer(self._name)
         self._server = QLocalServer(self)
@@ -39,8 +44,7 @@ class Instance(QObject):
     def ask_to_raise(self) -> bool:
         """Ask the process that has the window to show it; return whether it answered."""
         socket = QLocalSocket()
-        socket.connectToServer(self._name)
-        if not socket.waitForConnected(TIMEOUT_MS):
+        if not self._reaches(socket):
             return False
         socket.write(RAISE)
         socket.waitForBytesWritten(TIMEOUT_MS)
@@ -54,6 +58,25 @@ class Instance(QObject):
             self._server.close()
             self._server = None
         self._lock.unlock()
+
+    def _locks(self) -> bool:
+        """Take the lock, also from a process that is gone.
+
+        Qt goes by the process id and the machine's name, which another program or another network may have by now; a file of
+        a living process can't be removed, since the system holds a lock on it too.
+        """
+        return self._lock.tryLock(0) or (self._lock.removeStaleLockFile() and self._lock.tryLock(0))
+
+    def _reaches(self, socket: QLocalSocket) -> bool:
+        """Connect to the process that has the window; it may have the lock already and not listen yet."""
+        deadline = QDeadlineTimer(TIMEOUT_MS)
+        while True:
+            socket.connectToServer(self._name)
+            if socket.waitForConnected(TIMEOUT_MS):
+                return True
+            if deadline.hasExpired():
+                return False
+            QThread.msleep(_TRY_AGAIN_MS)
 
     def _answer(self) -> None:
         socket = self._server.nextPendingConnection() if self._server else None

@@ -1,6 +1,7 @@
 """The window: its parts side by side, and who talks to whom."""
 
 import base64
+import contextlib
 from pathlib import Path
 
 from PySide6.QtCore import QByteArray, Qt, QTimer
@@ -108,6 +109,7 @@ class MainWindow(QMainWindow):
     def _connect(self) -> None:
         for source in (self.chat, self.chats, self.replies, self.settings):
             source.failed.connect(self.show_error)
+        self.models.failed.connect(self._on_model_failed)
         self.settings.chat_changed.connect(self.chat.set_setting)
         self.settings.chat_reset.connect(self.chat.reset_setting)
         self.chat.leaving.connect(self.settings_panel.flush)
@@ -155,7 +157,7 @@ class MainWindow(QMainWindow):
         """Bring back size, last chat and draft. Nothing here may stop the window from opening."""
         self.resize(*FIRST_SIZE)
         geometry = self._store.recall(GEOMETRY)
-        if geometry:
+        with contextlib.suppress(ValueError):
             self.restoreGeometry(QByteArray(base64.b64decode(geometry)))
         last = self._store.recall(LAST_CHAT)
         known = {chat.id for chat in self._store.chats()}
@@ -184,6 +186,7 @@ class MainWindow(QMainWindow):
             self.settings_panel.flush()
             self.chat.drafts.save()
             self.bridge.close()
+            self.replies.settle()
             try:
                 self._store.remember(GEOMETRY, base64.b64encode(self.saveGeometry().data()).decode())
                 self._store.remember(LAST_CHAT, self.chat.chat_id or "")
@@ -194,8 +197,7 @@ class MainWindow(QMainWindow):
 
     def raise_window(self) -> None:
         """Bring the window to the front, as another start asks."""
-        if self.isMinimized():
-            self.showNormal()
+        self.setWindowState(self.windowState() & ~Qt.WindowState.WindowMinimized)
         self.show()
         self.raise_()
         self.activateWindow()
@@ -208,6 +210,10 @@ class MainWindow(QMainWindow):
         places = {"models": self.show_models, "settings": lambda: self.toolbar.settings_button.setChecked(True)}
         action = (shown.action, places[shown.place]) if shown.place else None
         self.toaster.show(shown.title, shown.hint, kind=shown.kind, action=action)
+
+    def _on_model_failed(self, error: ErrorInfo) -> None:
+        if self.page.mode == "chat" or self.page.welcome.state != "failure":  # The welcome's own card tells it otherwise.
+            self.show_error(error)
 
     def show_models(self) -> None:
         """Open the models dialog."""

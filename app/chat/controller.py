@@ -2,7 +2,6 @@
 
 import contextlib
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QGuiApplication
@@ -12,7 +11,7 @@ from app.chat.page import ChatPage
 from app.chat.replies import Pending, Replies
 from engine.chats.records import StoredMessage
 from engine.chats.store import ChatStore
-from engine.core.errors import FlintError
+from engine.core.errors import FlintError, NoModelLoaded
 from engine.core.messages import Event, PrefillProgress, ReplyFacts, TextDelta
 from engine.core.settings import Value, usable
 
@@ -59,7 +58,7 @@ class ChatController(QObject):
         """Show a stored chat, or with None an empty page whose chat is made when the first message is sent."""
         with self._reporting():
             self.leaving.emit()
-            messages = self._store.messages(chat_id) if chat_id else []
+            messages = self._replies.as_they_stand(self._store.messages(chat_id)) if chat_id else []
             self.drafts.open(chat_id)
             self.chat_id = chat_id
             self._new_settings = {}
@@ -97,6 +96,7 @@ class ChatController(QObject):
 
     def send(self, text: str) -> None:
         """Store a message and ask for its reply. What cannot be stored goes back into the composer."""
+        message = None
         try:
             chat_id = self._made_chat()
             message = self._store.add_message(chat_id, "user", text)
@@ -107,10 +107,18 @@ class ChatController(QObject):
             self._page.transcript.jump_to_bottom()
             self._ask(reply)
         except FlintError as error:
-            self._page.composer.set_text(text)
             self.failed.emit(error.info())
+            if message is None:
+                self._give_back(text)
+            else:
+                with self._reporting():
+                    self._show(self._messages())
         self.drafts.save()
         self.chats_changed.emit()
+
+    def _give_back(self, text: str) -> None:
+        draft = self._page.composer.text  # There is one where the text came from a card, not from here.
+        self._page.composer.set_text(f"{text}\n\n{draft}" if draft.strip() else text)
 
     def stop(self) -> None:
         """Stop the shown chat's reply."""
@@ -121,16 +129,19 @@ class ChatController(QObject):
 
     def copy(self, message_id: str) -> None:
         """Copy a message's text, as the model wrote it."""
-        for message in self._messages():
-            if message.id == message_id:
-                QGuiApplication.clipboard().setText(message.text)
+        with self._reporting():
+            for message in self._messages():
+                if message.id == message_id:
+                    QGuiApplication.clipboard().setText(message.text)
 
     def regenerate(self, message_id: str) -> None:
         """Ask for another reply to the same message; the earlier one stays as a sibling."""
-        if self.chat_id is None or self._replies.of_chat(self.chat_id) or not self._model_id():
+        if self.chat_id is None or self._replies.of_chat(self.chat_id):
             return
         with self._reporting():
-            parent = next(message.parent_id for message in self._messages() if message.id == message_id)
+            if not self._model_id():
+                raise NoModelLoaded("There is no model to write another reply.")
+            parent = next((message.parent_id for message in self._messages() if message.id == message_id), None)
             if parent:
                 reply = self._store.begin_reply(self.chat_id, parent, self._model_id())
                 self._page.transcript.set_messages(self._messages())
@@ -143,7 +154,7 @@ class ChatController(QObject):
             return
         with self._reporting():
             siblings = self._store.siblings(message_id)
-            place = next(index for index, message in enumerate(siblings) if message.id == message_id) + step
+            place = [message.id for message in siblings].index(message_id) + step
             if 0 <= place < len(siblings):
                 self._store.activate(siblings[place].id)
                 self._show(self._messages())
@@ -167,21 +178,11 @@ class ChatController(QObject):
 
     def _messages(self) -> list[StoredMessage]:
         """The open chat's active path, a reply on its way as far as it has come."""
-        if self.chat_id is None:
-            return []
-        pending = self._replies.of_chat(self.chat_id)
-        stored = self._store.messages(self.chat_id)
-        if pending is None:
-            return list(stored)
-        writer = pending.writer
-        return [
-            replace(message, text=writer.text, reasoning=writer.reasoning) if message.id == pending.message_id else message
-            for message in stored
-        ]
+        return self._replies.as_they_stand(self._store.messages(self.chat_id)) if self.chat_id else []
 
     def _show(self, messages: list[StoredMessage]) -> None:
         self._page.set_mode("chat" if messages else "welcome")
-        self._page.transcript.set_messages(self._messages())
+        self._page.transcript.set_messages(messages)
         pending = self._replies.of_chat(self.chat_id)
         if pending:
             self._page.transcript.set_status(pending.message_id, pending.status)

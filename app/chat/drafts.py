@@ -28,8 +28,8 @@ class Drafts(QObject):
     def open(self, chat_id: str | None) -> None:
         """Save the draft at hand and show that of another chat; None is the chat that is not made yet."""
         self.save()
-        self._chat_id = chat_id
         self._saved = self._store.draft(chat_id)
+        self._chat_id = chat_id
         self._composer.set_text(self._saved)
         self._timer.stop()
 

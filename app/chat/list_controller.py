@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
+from app.chat.chat_list import UNTITLED
 from app.chat.controller import ChatController
 from app.chat.replies import Replies
 from app.chat.sidebar import Sidebar
@@ -59,6 +60,8 @@ class ChatListController(QObject):
     def _open(self, chat_id: str) -> None:
         if chat_id != self._chat.chat_id:
             self._chat.open(chat_id)
+            if chat_id != self._chat.chat_id:
+                self.refresh()  # It is gone: the list still marked it as the one shown.
 
     def _open_hit(self, chat_id: str, message_id: str) -> None:
         self._open(chat_id)
@@ -72,10 +75,10 @@ class ChatListController(QObject):
         pending = self._replies.of_chat(chat_id)
         if pending:
             self._replies.stop(pending)
-        title = self._store.chat(chat_id).title or "New chat"
         if self._do(lambda: self._store.delete_chat(chat_id)):
             if chat_id == self._chat.chat_id:
                 self._chat.open(None)
+            title = next((chat.title for chat in self._store.trash() if chat.id == chat_id), "") or UNTITLED
             self._toaster.show(f"“{title}” was deleted.", action=("Undo", lambda: self._restore(chat_id)))
 
     def _restore(self, chat_id: str) -> None:

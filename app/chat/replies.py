@@ -1,8 +1,8 @@
 """Replies on their way, of any chat: asked of the engine, saved as they stream, told to whoever shows them."""
 
 import contextlib
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from PySide6.QtCore import QObject, QTimer, Signal
@@ -18,7 +18,7 @@ from engine.core.messages import TERMINALS, Event, Generate, ImportProgress, Loa
 from engine.core.preferences import Preferences
 from engine.core.settings import Conversation, Engine, Sampling, build, usable
 
-SAVE_CHECK_MS = 500
+SAVE_CHECK_MS = 200
 WAITING = "Waiting for the model"
 
 type Phase = Literal["queued", "reading", "writing", "stopping"]
@@ -58,6 +58,7 @@ class Replies(QObject):
         self._bridge = bridge
         self._preferences = preferences
         self._pending: dict[str, Pending] = {}
+        self._unsettled: list[ReplyWriter] = []
         self._complained = False
         self._saver = QTimer(self, interval=SAVE_CHECK_MS)
         self._saver.timeout.connect(self._save_due)
@@ -91,6 +92,18 @@ class Replies(QObject):
         """Return the chat whose reply is at work, if any."""
         return next((pending.chat_id for pending in self._pending.values()), None)
 
+    def as_they_stand(self, messages: Iterable[StoredMessage]) -> list[StoredMessage]:
+        """Return stored messages with those replies brought up to date that the store does not hold in full yet."""
+        writers = {writer.message.id: writer for writer in self._writers()}
+        return [_as_it_stands(message, writers.get(message.id)) for message in messages]
+
+    def settle(self) -> None:
+        """Store the ends of replies that could not be stored when they came; call it before the store is closed."""
+        for writer in list(self._unsettled):
+            with self._saving():
+                writer.settle()
+        self._forget_settled()
+
     def stop(self, pending: Pending) -> None:
         """Ask the engine to stop a reply; it ends with what there is."""
         pending.phase = "stopping"
@@ -104,8 +117,8 @@ class Replies(QObject):
             pending.writer.take(event)
         if isinstance(event, TERMINALS):
             del self._pending[event.request_id]
-            if not self._pending:
-                self._saver.stop()
+            self._unsettled.append(pending.writer)
+            self._forget_settled()
             self.ended.emit(pending)
             return
         match event:
@@ -123,10 +136,19 @@ class Replies(QObject):
         if pending.phase != "stopping":
             pending.phase = phase
 
+    def _writers(self) -> list[ReplyWriter]:
+        return [*(pending.writer for pending in self._pending.values()), *self._unsettled]
+
     def _save_due(self) -> None:
-        with self._saving():
-            for pending in self._pending.values():
-                pending.writer.save_if_due()
+        for writer in self._writers():
+            with self._saving():
+                writer.save_if_due()
+        self._forget_settled()
+
+    def _forget_settled(self) -> None:
+        self._unsettled = [writer for writer in self._unsettled if not writer.settled]
+        if not self._writers():
+            self._saver.stop()
 
     @contextlib.contextmanager
     def _saving(self) -> Iterator[None]:
@@ -137,3 +159,11 @@ class Replies(QObject):
             if not self._complained:
                 self._complained = True
                 self.failed.emit(error.info())
+
+
+def _as_it_stands(message: StoredMessage, writer: ReplyWriter | None) -> StoredMessage:
+    if writer is None:
+        return message
+    return replace(
+        message, text=writer.text, reasoning=writer.reasoning, state=writer.state, facts=writer.facts, error=writer.error
+    )

@@ -1,5 +1,6 @@
 """Which models there are, which one is loaded, and what is being done about it."""
 
+import contextlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -8,7 +9,7 @@ from PySide6.QtCore import QObject, Signal
 
 from app.bridge import Bridge
 from engine.chats.store import ChatStore
-from engine.core.errors import ErrorInfo
+from engine.core.errors import ErrorInfo, FlintError, ModelBroken, ModelNotFound
 from engine.core.messages import (
     Cancelled,
     Event,
@@ -50,11 +51,15 @@ class ModelState:
 
 
 class ModelController(QObject):
-    """Keeps the list of models and the chosen one. `changed` carries a `ModelState`, `loaded` a `LoadedModel` or None."""
+    """Keeps the list of models and the chosen one. `changed` carries a `ModelState`, `loaded` a `LoadedModel` or None.
+
+    `failed` carries the `ErrorInfo` of a chosen model that can't be used, or of a search for models that broke off.
+    """
 
     listed = Signal(object)
     changed = Signal(object)
     loaded = Signal(object)
+    failed = Signal(object)
     imported = Signal(object)
     import_progressed = Signal(str, int, int)
     import_ended = Signal(object)
@@ -65,6 +70,7 @@ class ModelController(QObject):
         self._bridge = bridge
         self._preferences = preferences
         self._load_id = self._list_id = self._import_id = ""
+        self._at_work = ""  # The request a model is being got ready for: a load, or a reply that needs one.
         self._import_name = ""
         self._first_list = True
         self.entries: tuple[ModelEntry, ...] = ()
@@ -84,8 +90,7 @@ class ModelController(QObject):
 
     def choose(self, model_id: str) -> None:
         """Load a model in place of the current one and remember the choice."""
-        self.model_id = model_id
-        self._store.remember(LAST_MODEL, model_id)
+        self._adopt(model_id)
         if self._load_id:
             self._bridge.cancel(self._load_id)
         self._load_id = self._bridge.new_id("load")
@@ -112,6 +117,11 @@ class ModelController(QObject):
         """Return a listed model by its id."""
         return next((entry for entry in self.entries if entry.id == model_id), None)
 
+    def _adopt(self, model_id: str) -> None:
+        self.model_id = model_id
+        with contextlib.suppress(FlintError):  # A choice that can't be kept still holds until Flint is closed.
+            self._store.remember(LAST_MODEL, model_id)
+
     def _name(self) -> str:
         entry = self.entry(self.model_id)
         return entry.name if entry else self.model_id
@@ -130,17 +140,19 @@ class ModelController(QObject):
             case ModelsListed():
                 self._on_list(event.models)
             case ModelLoaded():
-                self._on_loaded(event.model)
+                self._on_loaded(event)
             case ModelUnloaded():
-                self._on_unloaded(idle=event.idle)
+                self._on_unloaded(event)
             case ModelImported():
                 self.refresh()
                 self.imported.emit(event.model)
             case ImportProgress() if event.request_id == self._import_id:
                 self.import_progressed.emit(self._import_name, event.done_bytes, event.total_bytes)
             case ImportProgress():
+                self._at_work = event.request_id
                 self._on_import_progress(event)
             case LoadProgress():
+                self._at_work = event.request_id
                 if event.fraction < 1:
                     self._set(ModelState("loading", self._name(), f"Loading, {event.fraction:.0%}", event.fraction))
             case _:
@@ -154,12 +166,24 @@ class ModelController(QObject):
                 self.choose(usable)
             return
         self._first_list = False
+        last = self._store.recall(LAST_MODEL)
         preferred = self._preferred()
         if preferred:
             self.choose(preferred)
         else:
             self.model_id = ""
             self._set(ModelState("none", detail="No model yet"))
+        if last and last != preferred:
+            self.failed.emit(self._why_not(last))
+
+    def _why_not(self, model_id: str) -> ErrorInfo:
+        """Say why the model used last can't be used now, and which one is in its place."""
+        instead = f"{self._name()} is used instead. " if self.model_id else ""
+        entry = self.entry(model_id)
+        if entry:
+            return ModelBroken(entry.problem, instead + ModelBroken.default_hint).info()
+        hint = "If it was moved, move it back; else download or import it again."
+        return ModelNotFound(f"The model used last, {model_id}, is not on this machine any more.", instead + hint).info()
 
     def _preferred(self) -> str:
         """The model used last, else the starter, else whatever is ready."""
@@ -175,31 +199,51 @@ class ModelController(QObject):
             ModelState("importing", self._name(), f"Importing, {fraction:.0%}", fraction, event.done_bytes, event.total_bytes)
         )
 
-    def _on_loaded(self, model: LoadedModel) -> None:
-        self.model = model
+    def _on_loaded(self, event: ModelLoaded) -> None:
+        model = event.model
+        if self._at_work == event.request_id:
+            self._at_work = ""
+        if model != self.model:
+            self.model = model
+            self.loaded.emit(model)
+        if self._load_id not in ("", event.request_id):
+            return  # It answers a message that was sent before another model was chosen; that one comes next.
         if model.id != self.model_id:
-            self.model_id = model.id
-            self._store.remember(LAST_MODEL, model.id)
-        self._set(ModelState("ready", model.name, "Ready"))
-        self.loaded.emit(model)
+            self._adopt(model.id)
+        if (self.state.state, self.state.name) != ("ready", model.name):
+            self._set(ModelState("ready", model.name, "Ready"))
         entry = self.entry(model.id)
         if entry and entry.kind == "gguf":
             self.refresh()  # It was imported on the way.
 
-    def _on_unloaded(self, *, idle: bool) -> None:
-        self.model = None
-        detail = "Unloaded to free memory" if idle else "Unloaded"
-        self._set(ModelState("unloaded", self._name(), detail))
-        self.loaded.emit(None)
+    def _on_unloaded(self, event: ModelUnloaded) -> None:
+        if self.model is not None:
+            self.model = None
+            self.loaded.emit(None)
+        if self._load_id not in ("", event.request_id) or self.state.state == "failed":
+            return  # Another one is on its way, or why there is none was told already.
+        self._set(ModelState("unloaded", self._name(), "Unloaded to free memory" if event.idle else "Unloaded"))
 
     def _on_end(self, event: Event) -> None:
         if event.request_id == self._load_id:
-            self._load_id = ""
+            self._load_id = self._at_work = ""
+            self._on_load_end(event)
             if isinstance(event, Failed):
-                self.model = None
-                self._set(ModelState("failed", self._name(), "Could not be loaded", error=event.error))
-            elif isinstance(event, Cancelled):
-                self._set(ModelState("unloaded", self._name(), "Not loaded"))
+                self.failed.emit(event.error)
+        elif event.request_id == self._at_work:
+            self._at_work = ""
+            if not self._load_id:
+                self._on_load_end(event)  # The reply says itself what went wrong.
         elif event.request_id == self._import_id:
             self._import_id = ""
             self.import_ended.emit(event.error if isinstance(event, Failed) else None)
+        elif event.request_id == self._list_id and isinstance(event, Failed):
+            if self._first_list:
+                self._set(ModelState("failed", self._name(), "Models could not be listed", error=event.error))
+            self.failed.emit(event.error)
+
+    def _on_load_end(self, event: Event) -> None:
+        if isinstance(event, Failed):
+            self._set(ModelState("failed", self._name(), "Could not be loaded", error=event.error))
+        elif isinstance(event, Cancelled):
+            self._set(ModelState("unloaded", self._name(), "Not loaded"))

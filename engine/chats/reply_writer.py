@@ -2,19 +2,22 @@
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 
 from engine.chats.records import MessageState, StoredMessage
 from engine.chats.store import ChatStore, FinalState
 from engine.core.errors import ErrorInfo
 from engine.core.messages import Cancelled, Event, Failed, Finished, ReplyFacts, TextDelta
 
-SAVE_EVERY_S = 1.0
+SAVE_EVERY_S = 0.75
+"""With a caller that looks five times a second, what was shown is never more than a second older than what is stored."""
 
 
 class ReplyWriter:
     """Follows one request's events and keeps its stored reply up to date.
 
-    `text`, `reasoning`, `state`, `facts` and `error` are the reply as it stands. `clock` gives seconds.
+    `text`, `reasoning`, `state`, `facts` and `error` are the reply as it stands; `settled` says that its end is stored.
+    `clock` gives seconds.
     """
 
     def __init__(self, store: ChatStore, message: StoredMessage, clock: Callable[[], float] = time.monotonic) -> None:
@@ -28,6 +31,7 @@ class ReplyWriter:
         self.state: MessageState = "streaming"
         self.facts: ReplyFacts | None = None
         self.error: ErrorInfo | None = None
+        self.settled = False
 
     def take(self, event: Event) -> None:
         """Take one event of the request in; saves about once a second and at the end.
@@ -50,12 +54,25 @@ class ReplyWriter:
                 self.save_if_due()
 
     def save_if_due(self) -> None:
-        """Save what is new if the last save is a second old; call it too when no event comes for a while."""
-        if self._dirty and self._clock() - self._saved_at >= SAVE_EVERY_S:
-            self._saved_at = self._clock()
+        """Save what is new if the last save is a while ago; call it too when no event comes. Raises as `take`."""
+        if not self._dirty or self._clock() - self._saved_at < SAVE_EVERY_S:
+            return
+        self._saved_at = self._clock()
+        if self.state == "streaming":
             self._store.save_reply(self.message.id, self.text, self.reasoning)
             self._dirty = False
+        else:
+            self.settle()
+
+    def settle(self) -> None:
+        """Store the reply's end if it is not stored yet. Raises as `take`."""
+        if self.state == "streaming" or self.settled:
+            return
+        self.message = self._store.finish_reply(self.message.id, self.text, self.state, self.facts, self.error, self.reasoning)
+        self.settled, self._dirty = True, False
 
     def _end(self, state: FinalState, facts: ReplyFacts | None, error: ErrorInfo | None) -> None:
         self.state, self.facts, self.error = state, facts, error
-        self.message = self._store.finish_reply(self.message.id, self.text, state, facts, error, self.reasoning)
+        self.message = replace(self.message, text=self.text, reasoning=self.reasoning, state=state, facts=facts, error=error)
+        self._dirty, self._saved_at = True, self._clock()
+        self.settle()

@@ -1,0 +1,175 @@
+"""Drives the real window: built as `flint` builds it, with the real engine and store, and always closed at the end."""
+
+import contextlib
+import os
+import shutil
+from pathlib import Path
+
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QTextBrowser, QWidget
+
+from engine.chats.store import ChatStore
+from engine.core.messages import Cancelled, Failed, Finished, TextDelta
+from engine.core.paths import locate
+from engine.core.preferences import Preferences
+
+LONG_MS = 60_000
+"""Far more than anything waited for takes: only a hang meets it."""
+
+
+class Driver:
+    """A shown window and everything a test does to it or asks of it. `events` are the engine's, as the window gets them."""
+
+    def __init__(self, qtbot, window):
+        self.qtbot = qtbot
+        self.window = window
+        self.events = []
+        window.bridge.received.connect(self.events.append)
+
+    # -- finding and waiting --------------------------------------------------------------------------------------------
+
+    def part(self, name, kind=QWidget):
+        """Return the part of the window with an object name."""
+        found = self.window.findChild(kind, name)
+        assert found is not None, f"the window has no {name}"
+        return found
+
+    def wait(self, condition, timeout=LONG_MS):
+        """Wait until `condition` holds."""
+        self.qtbot.waitUntil(lambda: bool(condition()), timeout=timeout)
+
+    def wait_ready(self):
+        """Wait until the chosen model is loaded and nothing runs."""
+        self.wait(lambda: self.window.models.state.state == "ready" and self.idle)
+
+    @property
+    def idle(self):
+        """Whether no reply is on its way in any chat."""
+        return self.window.replies.writing_chat() is None
+
+    @property
+    def phase(self):
+        """What the composer says the shown reply is doing."""
+        return self.window.page.composer.phase
+
+    # -- doing ----------------------------------------------------------------------------------------------------------
+
+    def click(self, name):
+        """Click a part of the window by its object name."""
+        QTest.mouseClick(self.part(name), Qt.MouseButton.LeftButton)
+
+    def key(self, key, modifier=Qt.KeyboardModifier.NoModifier, name="composer"):
+        """Press a key in a part of the window."""
+        QTest.keyClick(self.part(name), key, modifier)
+
+    def type(self, text, name="composer"):
+        """Type a text into a part of the window."""
+        part = self.part(name)
+        part.setFocus()
+        QTest.keyClicks(part, text)
+
+    def send(self, text):
+        """Type a message, send it with Return, and return the pending reply."""
+        self.type(text)
+        self.key(Qt.Key.Key_Return)
+        return self.window.replies.of_chat(self.window.chat.chat_id)
+
+    def ask(self, text):
+        """Send a message, wait for its whole reply and return it as it was stored."""
+        self.send(text)
+        chat_id = self.window.chat.chat_id
+        self.wait(lambda: self.window.replies.of_chat(chat_id) is None)
+        return self.stored()[-1]
+
+    # -- reading --------------------------------------------------------------------------------------------------------
+
+    def stored(self, chat_id=None):
+        """Return the messages of a chat's active path as another reader of the database sees them."""
+        with ChatStore(locate().chats) as store:
+            return store.messages(chat_id or self.window.chat.chat_id)
+
+    def shown(self):
+        """Return what the transcript shows: the text of each message's browser, top to bottom."""
+        browsers = [browser for browser in self.window.page.transcript.findChildren(QTextBrowser) if browser.isVisible()]
+        browsers.sort(key=lambda browser: browser.mapTo(self.window, browser.rect().topLeft()).y())
+        return [browser.toPlainText() for browser in browsers]
+
+    def said(self):
+        """Return every word on screen that is not a message: labels, buttons, names of painted parts, toasts."""
+        words = []
+        for widget in self.window.findChildren(QWidget):
+            if widget.isVisible():
+                for read in (getattr(widget, "text", None), widget.accessibleName, widget.accessibleDescription):
+                    value = read() if callable(read) else read
+                    if isinstance(value, str) and value.strip():
+                        words.append(value)
+        return "\n".join(words)
+
+    def toasts(self):
+        """Return the toasts on screen as (text, hint)."""
+        toasts = self.window.findChildren(QWidget, "toast")
+        return [(toast.text, toast.hint) for toast in toasts if toast.isVisible()]
+
+    def ends(self, request_id):
+        """Return the events that ended a request: one, whatever happened."""
+        return [event for event in self.events if event.request_id == request_id and isinstance(event, ENDS)]
+
+    def deltas(self, request_id):
+        """Return a reply's pieces of text, as the window got them."""
+        return [event for event in self.events if event.request_id == request_id and isinstance(event, TextDelta)]
+
+
+ENDS = (Finished, Cancelled, Failed)
+
+
+@contextlib.contextmanager
+def open_window(qtbot):
+    """Build the window as `flint` does, show it, and close it whatever happens; it may be closed inside, too."""
+    from app.__main__ import build
+
+    application, window = build(["flint"])
+    driver = Driver(qtbot, window)
+    try:
+        window.show()
+        qtbot.waitExposed(window)
+        yield driver
+    finally:
+        window.close()
+        window.deleteLater()
+        QTest.qWait(0)
+        application.setStyleSheet("")
+
+
+def give_model(folder, name=""):
+    """Put a model folder into Flint's own models, by hard links, and return its id (the folder's name)."""
+    target = locate().models / (name or folder.name)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copytree(folder, target, copy_function=_link)
+    return target.name
+
+
+def remember(**values):
+    """Keep small values in the store as a window before this one would have."""
+    with ChatStore(locate().chats) as store:
+        for key, value in values.items():
+            store.remember(key, value)
+
+
+def set_settings(**values):
+    """Keep settings as the panel would have."""
+    preferences = Preferences(locate().settings)
+    for name, value in values.items():
+        preferences.set(name, value)
+
+
+def _link(source, target):
+    try:
+        os.link(Path(source).resolve(), target)
+    except OSError:
+        shutil.copy2(source, target)
+
+
+def application():
+    """Return the one application."""
+    return QApplication.instance()
