@@ -1,7 +1,7 @@
 """Decode rate (tokens a second after the first) through Flint's whole engine against mlx-lm's `stream_generate`.
 
 Flint's side is a command to the host, the engine thread, the session, and events back to a consumer on another thread; mlx-lm's
-is its own loop on the calling thread. Both run the very same model in memory, greedily, on the same prompt, in turn; the seconds
+is its own loop, consumed where it runs. Both run the very same model in memory, greedily, on the same prompt, in turn; the seconds
 are the consumer's. On a CPU the weights are float32, as Flint's loader makes them there, unless `--weights as-stored`.
 To reach: at least 0.98 of mlx-lm's rate.
 """

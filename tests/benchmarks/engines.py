@@ -7,7 +7,8 @@ import contextlib
 import itertools
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -98,8 +99,8 @@ class FlintEngine:
                     first = first or last
             elif isinstance(event, Failed):
                 raise FlintError(event.error.text, event.error.hint)
-            elif isinstance(event, Finished) and event.facts:
-                read = event.facts.prompt_tokens - event.facts.cached_tokens
+            elif isinstance(event, Finished) and event.reply:
+                read = event.reply.prompt_tokens - event.reply.cached_tokens
         return Run("".join(texts), seen, read, first - called, last - first)
 
     def close(self) -> None:
@@ -108,21 +109,32 @@ class FlintEngine:
 
 
 class MlxLm:
-    """mlx-lm's `stream_generate` with its defaults (prefill steps of 2,048 tokens, greedy) on the calling thread."""
+    """mlx-lm's `stream_generate` with its defaults (prefill steps of 2,048 tokens, greedy), consumed on the thread it runs on.
+
+    That is a thread of its own: MLX keeps compiled functions by thread, and crashed at exit where the main thread had some.
+    """
 
     def __init__(self, model: Any, tokenizer: Any) -> None:
         from mlx_lm.tokenizer_utils import TokenizerWrapper
 
         self._model = model
         self._tokenizer = TokenizerWrapper(tokenizer)
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="mlx-lm")
 
     def render(self, prompt: str) -> str:
         """The prompt text that Flint's engine gives the model for `prompt`."""
         messages = [{"role": "system", "content": "You are a helpful assistant."}, {"role": "user", "content": prompt}]
         return str(self._tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=True))
 
-    def generate(self, prompt: str, tokens: int) -> Run:
-        """Answer `prompt` with up to `tokens` tokens."""
+    def generate(self, prompt: str, tokens: int, taken: Callable[[str], None] = lambda _: None) -> Run:
+        """Answer `prompt` with up to `tokens` tokens; `taken` is called with each piece of text, on the thread of mlx-lm."""
+        return self._thread.submit(self._generate, prompt, tokens, taken).result()
+
+    def close(self) -> None:
+        """End the thread."""
+        self._thread.shutdown()
+
+    def _generate(self, prompt: str, tokens: int, taken: Callable[[str], None]) -> Run:
         import mlx.core as mx
         from mlx_lm.generate import generation_stream, stream_generate
 
@@ -131,6 +143,7 @@ class MlxLm:
         called = time.perf_counter()
         for response in stream_generate(self._model, self._tokenizer, text, max_tokens=tokens):
             texts.append(response.text)
+            taken(response.text)
             if response.generation_tokens > seen:
                 seen, last = response.generation_tokens, time.perf_counter()
                 first = first or last
@@ -152,9 +165,11 @@ def both(model: str, weights: Weights) -> Iterator[tuple[FlintEngine, MlxLm]]:
             path = Library(paths, paths.models).find(model).path
         with own_home():
             engine = FlintEngine(str(Path(path).absolute()) if path else "", weights)
+            reference = MlxLm(engine.model, engine.tokenizer)
             try:
-                yield engine, MlxLm(engine.model, engine.tokenizer)
+                yield engine, reference
             finally:
+                reference.close()
                 engine.close()
     except FlintError as error:
         sys.exit(f"Error: {error}")
