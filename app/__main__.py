@@ -1,8 +1,13 @@
 """`flint`: with arguments a command line, without a window."""
 
+import os
+import signal
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
+
+SCREENS = ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")
+"""What says on Linux that a window can be shown."""
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QApplication
@@ -39,6 +44,16 @@ def main() -> int:
         from engine.cli.main import run
 
         return run(sys.argv[1:])
+    if sys.platform == "linux" and not any(os.environ.get(name) for name in SCREENS):
+        return _complain("There is no screen to open a window on.", "In a terminal, “flint chat” works without one.")
+    try:
+        import PySide6.QtWidgets  # noqa: F401 - Qt needs libraries of the system's, and Python says which one is missing.
+    except ImportError as error:
+        return _complain(f"The window can't be opened: {error}.", "Flint's README names the packages it needs.")
+    return _open_window()
+
+
+def _open_window() -> int:
     from app.instance import Instance
     from engine.core.logs import keep_log
     from engine.core.paths import locate
@@ -46,12 +61,12 @@ def main() -> int:
     paths = locate()
     keep_log(paths)
     application = _application(sys.argv)
+    _close_on_signals(application)
     instance = Instance(paths.data)
     if not instance.acquire():
         if instance.ask_to_raise():
             return 0
-        sys.stderr.write("Error: Flint is already running, but its window does not answer.\nQuit it, then try again.\n")
-        return 1
+        return _complain("Flint is already running, but its window does not answer.", "Quit it, then try again.")
     try:
         return _show(application, instance)
     finally:
@@ -68,6 +83,7 @@ def _show(application: "QApplication", instance: "Instance") -> int:
             _, window = build(sys.argv)
         except FlintError as error:
             failure = StartupFailure(_theme(), error.info())
+            instance.raise_requested.connect(failure.raise_window)
             failure.show()
             application.exec()
             if not failure.wants_retry:
@@ -76,6 +92,32 @@ def _show(application: "QApplication", instance: "Instance") -> int:
         instance.raise_requested.connect(window.raise_window)
         window.show()
         return application.exec()
+
+
+def _close_on_signals(application: "QApplication") -> None:
+    """Close the windows when a terminal (Ctrl-C) or the system ends the process, as if somebody had closed them.
+
+    Python runs a signal's handler only while it runs at all; its wake-up file is what Qt's event loop notices.
+    """
+    from PySide6.QtCore import QSocketNotifier
+
+    noticed, written = os.pipe()
+    os.set_blocking(written, False)
+    signal.set_wakeup_fd(written)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: None)
+
+    def close() -> None:
+        os.read(noticed, 64)
+        application.closeAllWindows()
+
+    notifier = QSocketNotifier(noticed, QSocketNotifier.Type.Read, application)
+    notifier.activated.connect(close)
+
+
+def _complain(text: str, hint: str) -> int:
+    sys.stderr.write(f"Error: {text}\n{hint}\n")
+    return 1
 
 
 def _theme(mode: object = "system") -> "Theme":

@@ -47,6 +47,12 @@ class StartupFailure(QMainWindow):
         layout.addLayout(buttons)
         self.setCentralWidget(page)
 
+    def raise_window(self) -> None:
+        """Bring the window to the front, as another start asks."""
+        self.show()
+        self.raise_()
+        self.activateWindow()
+
     def _retry(self) -> None:
         self.wants_retry = True
         self.close()
