@@ -99,9 +99,7 @@ class LineLexer:
         self._resumable = isinstance(lexer, RegexLexer) and not isinstance(lexer, ExtendedRegexLexer)
         self._stack = ["root"]
         self._until = ""
-        self._stretches = [
-            pair for pair in _STRETCHES.items() if self._parts(f"{pair[0]} a {pair[1]}", ["root"])[0][1] == "com"
-        ]
+        self._stretches = [pair for pair in _STRETCHES.items() if self._is_comment(" a ".join(pair))]
 
     def add(self, line: str) -> list[Span]:
         """Return the spans of the next complete line (given without its line break)."""
@@ -131,6 +129,9 @@ class LineLexer:
     def _parts(self, line: str, stack: list[str]) -> list[tuple[str, Style]]:
         return [(value.removesuffix("\n"), _style_of(kind)) for kind, value in self._tokens(f"{line}\n", stack)]
 
+    def _is_comment(self, text: str) -> bool:
+        return all(style == "com" for part, style in self._parts(text, ["root"]) if part)
+
     def _opened(self, line: str, parts: list[tuple[str, Style]], deeper: bool) -> tuple[int, str] | None:
         """Return where a comment begins that the line does not end, and what will end it.
 
@@ -140,8 +141,8 @@ class LineLexer:
             at = line.find(opening)
             while at >= 0:
                 style, starts = _style_at(parts, at)
-                takes_over = starts if style in ("com", "str") else True
-                if end not in line[at + len(opening) :] and takes_over and not (deeper and style == "com"):
+                plain = style not in ("com", "str") or (style == "com" and starts and not deeper)
+                if plain and end not in line[at + len(opening) :]:
                     return at, end
                 at = line.find(opening, at + len(opening))
         return None

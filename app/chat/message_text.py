@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from math import ceil
 from typing import Any
 
-from PySide6.QtCore import QMimeData, QPoint, QRect, Qt, QTimer, QUrl, Signal
+from PySide6.QtCore import QByteArray, QMimeData, QPoint, QRect, Qt, QTimer, QUrl, Signal
 from PySide6.QtGui import QContextMenuEvent, QGuiApplication, QKeyEvent, QPainter, QPaintEvent, QTextCursor, QWheelEvent
 from PySide6.QtWidgets import QFrame, QMenu, QTextBrowser, QWidget
 
@@ -132,8 +132,8 @@ class MessageText(QTextBrowser):
             painter.fillRect(caret, self._theme.color("accent"))
 
     def loadResource(self, _kind: int, _name: QUrl | str) -> Any:
-        """Load nothing, ever."""
-        return None
+        """Load nothing, ever: an answer of nothing, since without one Qt would read a local file by itself."""
+        return QByteArray()
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         """Leave the wheel to the list."""

@@ -22,7 +22,7 @@ def selected_text(cursor: QTextCursor, document: Document) -> str:
 
 
 def _separator(pieces: list[str], block: QTextBlock, document: Document) -> str:
-    if not pieces:
+    if not any(pieces):
         return ""
     index, first = _owner(block, document)
     owner = document.blocks[index]
@@ -30,7 +30,8 @@ def _separator(pieces: list[str], block: QTextBlock, document: Document) -> str:
         inside = QTextCursor(block)
         table = inside.currentTable()
         if table is None:
-            return ""
+            # The block that Qt keeps before a table.
+            return "\n" if owner.head else ""
         if table.cellAt(inside).column():
             return "\t"
         return "\n"

@@ -29,6 +29,18 @@ class _Anchor:
     offset: int
 
 
+@dataclass(frozen=True)
+class _Reading:
+    """The text a reader has at the view's top: a position in a message, `offset` pixels under the top.
+
+    Kept over a row of resizes, so that going back to the first width leads back to the first place.
+    """
+
+    message_id: str
+    position: int
+    offset: int
+
+
 class Transcript(QAbstractScrollArea):
     """Shows a chat's messages.
 
@@ -47,10 +59,14 @@ class Transcript(QAbstractScrollArea):
         self._messages: list[StoredMessage] = []
         self._index: dict[str, int] = {}
         self._heights = Heights()
+        # The messages whose heights are no estimates in a column of this width.
+        self._measured: set[int] = set()
+        self._measured_width = 0
         # Views by message id, the least recently visible first; `_spare` ones show nothing now.
         self._views: OrderedDict[str, MessageView] = OrderedDict()
         self._spare: list[MessageView] = []
         self._anchor = _Anchor(0, 0)
+        self._reading: _Reading | None = None
         self._follows = True
         self._unseen = 0
         self._settling = False
@@ -95,13 +111,14 @@ class Transcript(QAbstractScrollArea):
             if index is None or view.message != self._messages[index] or view.text != self._messages[index].text:
                 self._release(message_id)
         width = self.column_width()
+        self._measured.clear()
         self._heights = Heights([self._estimate(index, width) for index in range(len(self._messages))])
         if not same_chat:
             self._follows = True
         elif not self._follows:
             last = max(0, len(self._messages) - 1)
             self._anchor = replace(self._anchor, index=self._index.get(anchor_id, min(self._anchor.index, last)))
-        self._unseen = 0
+        self._unseen, self._reading = 0, None
         self._settle()
 
     def append(self, message: StoredMessage) -> None:
@@ -156,8 +173,8 @@ class Transcript(QAbstractScrollArea):
         """Bring a message to the top of the view; an id that is not here is let pass."""
         index = self._index.get(message_id)
         if index is not None:
-            self._follows = False
-            self._anchor = _Anchor(index, _EDGE)
+            self._follows, self._reading = False, None
+            self._anchor = _Anchor(index, _EDGE - self._gap(index))
             self._settle()
             self._follows = self._is_at_end()
             self._offer_jump()
@@ -184,16 +201,15 @@ class Transcript(QAbstractScrollArea):
             bar.setValue(bar.value() + step)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Keep what the reader looks at where it is."""
+        """Keep what the reader looks at where it is: the text position, however its lines are broken now."""
         super().resizeEvent(event)
-        position = None
-        index = self._anchor.index
-        view = self._views.get(self._messages[index].id) if self._messages else None
-        if view is not None and not self._follows and view.width() != self.column_width() + 2 * BLEED:
-            position = view.position_at(-self._anchor.offset)
+        if self._reading is None and not self._follows and self._messages:
+            self._reading = self._find_reading()
         self._settle()
-        if view is not None and position is not None:
-            self._anchor = _Anchor(index, -view.top_of(position))
+        view = self._views.get(self._reading.message_id) if self._reading else None
+        if self._reading is not None and view is not None and not self._follows:
+            index = self._index[self._reading.message_id]
+            self._anchor = _Anchor(index, self._reading.offset - view.top_of(self._reading.position) - self._gap(index))
             self._settle()
 
     def column_width(self) -> int:
@@ -205,17 +221,28 @@ class Transcript(QAbstractScrollArea):
     def _scrolled(self, _value: int) -> None:
         if self._settling:
             return
+        self._reading = None
         self._follows = self._is_at_end()
         self._take_anchor()
         self._settle()
+
+    def _find_reading(self) -> "_Reading | None":
+        message_id = self._messages[self._anchor.index].id
+        view = self._views.get(message_id)
+        if view is None:
+            return None
+        position = view.position_at(max(0, -view.y()))
+        return _Reading(message_id, position, view.y() + view.top_of(position))
 
     def _is_at_end(self) -> bool:
         bar = self.verticalScrollBar()
         return bar.value() >= bar.maximum() - 2
 
     def _take_anchor(self) -> None:
+        """Hold on to the first message in view whose height is certain: an estimate would move what is under it."""
         value = self.verticalScrollBar().value()
-        index = self._heights.at(value - _EDGE)
+        visible = self._visible()
+        index = next((index for index in visible if index in self._measured), visible.start)
         self._anchor = _Anchor(index, self._top(index) - value)
 
     def _settle(self) -> None:
@@ -253,9 +280,14 @@ class Transcript(QAbstractScrollArea):
 
     def _measure_visible(self) -> bool:
         changed = False
+        width = self.column_width()
+        if width != self._measured_width:
+            self._measured_width = width
+            self._measured.clear()
         for index in self._visible():
             view = self._realised(index)
-            height = self._gap(index) + view.height_at(self.column_width())
+            height = self._gap(index) + view.height_at(width)
+            self._measured.add(index)
             if height != self._heights[index]:
                 self._heights.set(index, height)
                 changed = True
@@ -265,6 +297,7 @@ class Transcript(QAbstractScrollArea):
         view = self._views[self._messages[index].id]
         height = self._gap(index) + view.height_at(self.column_width())
         change = height - self._heights[index]
+        self._measured.add(index)
         if change:
             self._heights.set(index, height)
             if not self._follows:
