@@ -16,3 +16,27 @@ def theme(qapp, request):
     qapp.setStyleSheet(theme.stylesheet())
     yield theme
     qapp.setStyleSheet("")
+
+
+@pytest.fixture(scope="session")
+def fox(tmp_path_factory):
+    """The folder of a model that says one sentence and ends. Only read it."""
+    from tests.models.speaking import speaking_model
+
+    return speaking_model(tmp_path_factory.mktemp("models") / "fox")
+
+
+@pytest.fixture(scope="session")
+def endless(tmp_path_factory):
+    """The folder of a model that says the same sentence for as long as it may. Only read it."""
+    from tests.models.speaking import speaking_model
+
+    return speaking_model(tmp_path_factory.mktemp("models") / "endless", endless=True)
+
+
+@pytest.fixture(scope="session")
+def greeting(tmp_path_factory):
+    """The folder of a model that says another sentence and ends. Only read it."""
+    from tests.models.speaking import GREETING, speaking_model
+
+    return speaking_model(tmp_path_factory.mktemp("models") / "greeting", GREETING)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QTextBrowser, QWidget
+from PySide6.QtWidgets import QLineEdit, QTextBrowser, QWidget
 
 from engine.chats.store import ChatStore
 from engine.core.messages import Cancelled, Failed, Finished, TextDelta
@@ -82,12 +82,54 @@ class Driver:
         self.wait(lambda: self.window.replies.of_chat(chat_id) is None)
         return self.stored()[-1]
 
+    def open_chat(self, chat_id):
+        """Pick a chat in the list, as a click does."""
+        chats = self.part("chatList")
+        row = chats.model().row_of(chat_id)
+        assert row >= 0, "the chat is not listed"
+        QTest.mouseClick(chats.viewport(), Qt.MouseButton.LeftButton, pos=row_center(chats, row))
+        assert self.window.chat.chat_id == chat_id
+
+    def choose_model(self, model_id):
+        """Choose a model in the list under the picker, with a click."""
+        self.click("modelPicker")
+        card = self.window.toolbar.picker.popover.card
+        row = next(row for row in range(card.list.model().rowCount()) if card.entry(row).id == model_id)
+        QTest.mouseClick(card.list.viewport(), Qt.MouseButton.LeftButton, pos=row_center(card.list, row))
+
+    def choose_setting(self, name, value, scope="app"):
+        """Choose a segment of a setting, or type a number, in the settings panel; `scope` as the panel's."""
+        if not self.part("settingsPanel").isVisible():
+            self.click("settingsButton")
+        self.press(self.part("settingsScope"), f"segment.{scope}")
+        field = self.part(f"setting.{name}")
+        if isinstance(field, QLineEdit):
+            field.setFocus()
+            field.selectAll()
+            QTest.keyClicks(field, str(value))
+        else:
+            self.press(field, f"segment.{value}")
+
+    def press(self, owner, name):
+        """Click a button inside a part of the window."""
+        button = owner.findChild(QWidget, name)
+        assert button is not None, f"{owner} has no {name}"
+        QTest.mouseClick(button, Qt.MouseButton.LeftButton)
+
     # -- reading --------------------------------------------------------------------------------------------------------
 
     def stored(self, chat_id=None):
         """Return the messages of a chat's active path as another reader of the database sees them."""
         with ChatStore(locate().chats) as store:
             return store.messages(chat_id or self.window.chat.chat_id)
+
+    def view(self, message):
+        """Return the widget that shows a stored message."""
+        return self.part(f"message.{message.id}")
+
+    def stats(self, message):
+        """Return the quiet line under a stored message."""
+        return self.view(message).findChild(QWidget, "statsLine").text
 
     def shown(self):
         """Return what the transcript shows: the text of each message's browser, top to bottom."""
@@ -120,6 +162,11 @@ class Driver:
         return [event for event in self.events if event.request_id == request_id and isinstance(event, TextDelta)]
 
 
+def row_center(view, row):
+    """Return where the middle of a list's row is in its viewport."""
+    return view.visualRect(view.model().index(row, 0)).center()
+
+
 ENDS = (Finished, Cancelled, Failed)
 
 
@@ -132,7 +179,8 @@ def open_window(qtbot):
     driver = Driver(qtbot, window)
     try:
         window.show()
-        qtbot.waitExposed(window)
+        window.activateWindow()
+        qtbot.waitActive(window)
         yield driver
     finally:
         window.close()
@@ -168,8 +216,3 @@ def _link(source, target):
         os.link(Path(source).resolve(), target)
     except OSError:
         shutil.copy2(source, target)
-
-
-def application():
-    """Return the one application."""
-    return QApplication.instance()
