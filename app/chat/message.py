@@ -46,6 +46,7 @@ class MessageView(QWidget):
         self._arranged = (-1, 0)
         self._bubble = QRect()
         self.body = MessageText(theme, parent=self)
+        self.body.setObjectName("messageText")
         self._disclosure = Disclosure(theme, self)
         self._failure = FailureNote(theme, self)
         self._stats = StatsLine(theme, self)

@@ -4,6 +4,8 @@ Real weights in a real folder (attention and MLP add nothing, the output matrix 
 or the command line knows the text without giving up the engine.
 """
 
+import itertools
+
 from tests.models.tiny import tiny_llama
 from tests.models.tiny_tokenizers import byte_level
 
@@ -25,7 +27,7 @@ def speaking_model(folder, sentence=FOX, *, endless=False, context=32768):
     (start,) = tokenizer.encode("\n")  # The prompt ends with it.
     after = [*tokenizer.encode(" "), ids[0]] if endless else [tokenizer.convert_tokens_to_ids("<|im_end|>")]
     chain = [start, *ids, *after]
-    following = dict(zip(chain, chain[1:], strict=False))
+    following = dict(itertools.pairwise(chain))
     tiny_llama(folder, hidden=_WIDTH, layers=1, heads=4, kv_heads=4, context=context, tie_word_embeddings=False)
     weights = mx.load(str(folder / "model.safetensors"))
     vocabulary = weights["model.embed_tokens.weight"].shape[0]
