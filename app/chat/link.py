@@ -5,6 +5,7 @@ from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QMessageBox, QWidget
 
 OPENED = ("http", "https", "mailto")
+MOST_LETTERS = 2000
 
 
 def open_link(address: str, parent: QWidget) -> None:
@@ -13,7 +14,8 @@ def open_link(address: str, parent: QWidget) -> None:
     box = QMessageBox(parent)
     box.setObjectName("linkQuestion")
     box.setText("Open this link in the browser?" if url.scheme() in OPENED else "Flint doesn't open links of this kind.")
-    box.setInformativeText(url.toDisplayString()[:2000])
+    # As it goes over the wire: no letters that look like others, none that turn the line around, no markup.
+    box.setInformativeText(bytes(url.toEncoded().data()).decode("ascii")[:MOST_LETTERS])
     if url.scheme() in OPENED:
         box.setStandardButtons(QMessageBox.StandardButton.Open | QMessageBox.StandardButton.Cancel)
         box.setDefaultButton(QMessageBox.StandardButton.Open)

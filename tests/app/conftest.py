@@ -1,8 +1,9 @@
-"""What the tests of widgets stand on."""
+"""What the tests of widgets and of the whole window stand on."""
 
 import pytest
 
 from app.theme import Theme
+from tests.app.window_driver import give_model, open_window, remember, set_settings
 
 
 @pytest.fixture
@@ -40,3 +41,24 @@ def greeting(tmp_path_factory):
     from tests.models.speaking import GREETING, speaking_model
 
     return speaking_model(tmp_path_factory.mktemp("models") / "greeting", GREETING)
+
+
+@pytest.fixture
+def flint(qtbot, fox):
+    """An open window whose model says the fox's sentence."""
+    remember(model=give_model(fox))
+    with open_window(qtbot) as driver:
+        driver.wait_ready()
+        yield driver
+
+
+@pytest.fixture
+def writing(qtbot, endless):
+    """An open window, and the pending reply of a model that does not end by itself, some words of it on screen."""
+    remember(model=give_model(endless))
+    set_settings(max_tokens=30_000)
+    with open_window(qtbot) as driver:
+        driver.wait_ready()
+        pending = driver.send("Tell me about the fox")
+        driver.wait(lambda: len(driver.deltas(pending.request_id)) > 2)
+        yield driver, pending
