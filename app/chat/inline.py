@@ -2,10 +2,12 @@
 
 import re
 from collections.abc import Iterator
-
-from markdown_it.token import Token
+from typing import TYPE_CHECKING
 
 from app.chat.blocks import Mark, Run
+
+if TYPE_CHECKING:
+    from markdown_it.token import Token
 
 LINE_BREAK = "\u2028"
 
@@ -14,7 +16,7 @@ _CLOSING = {"strong_close": Mark.BOLD, "em_close": Mark.ITALIC, "s_close": Mark.
 _BREAK_TAG = re.compile(r"<br\s*/?>", re.IGNORECASE)
 
 
-def runs(inline: Token) -> tuple[Run, ...]:
+def runs(inline: "Token") -> tuple[Run, ...]:
     """Return the runs of an inline token, neighbours of one style joined.
 
     Single line breaks are kept, since models break lines on purpose. Images are never loaded: what they show and where they
@@ -30,12 +32,12 @@ def runs(inline: Token) -> tuple[Run, ...]:
     return tuple(joined)
 
 
-def cell_runs(inline: Token) -> tuple[Run, ...]:
+def cell_runs(inline: "Token") -> tuple[Run, ...]:
     """Return the runs of a table's cell, where `<br>` is the only way to write a line break."""
     return tuple(Run(_BREAK_TAG.sub(LINE_BREAK, run.text), run.marks, run.href) for run in runs(inline))
 
 
-def _pieces(tokens: list[Token]) -> Iterator[Run]:
+def _pieces(tokens: "list[Token]") -> Iterator[Run]:
     depth = dict.fromkeys(_OPENING.values(), 0)
     href = ""
     for token in tokens:
@@ -61,7 +63,7 @@ def _pieces(tokens: list[Token]) -> Iterator[Run]:
             yield Run(token.content, marks, href)
 
 
-def _image(token: Token, marks: Mark, href: str) -> Iterator[Run]:
+def _image(token: "Token", marks: Mark, href: str) -> Iterator[Run]:
     address = str(token.attrs.get("src", ""))
     yield Run(token.content or "Image", marks | Mark.DIM, href)
     if address:

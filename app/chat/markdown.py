@@ -1,25 +1,29 @@
 """Markdown as models write it, read whole or as it streams: only the unfinished end is ever read again."""
 
 from dataclasses import replace
-from typing import Any
-
-from markdown_it import MarkdownIt
-from mdit_py_plugins.gfm_autolink import gfm_autolink_plugin
+from typing import TYPE_CHECKING, Any
 
 from app.chat.blocks import Block, Code, Paragraph, Run
 from app.chat.units import Open, OpenTable, Unit, is_fence_end, units
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
 
 # A tail longer than this (a paragraph without end) is read again only when it has grown by a sixteenth.
 _LONG_TAIL = 3_000
 
 
-def make_reader() -> MarkdownIt:
+def make_reader() -> "MarkdownIt":
     """Return the parser: CommonMark with tables, strikethrough and bare addresses; HTML is text."""
+    # Imported with the first message: the window is on screen by then.
+    from markdown_it import MarkdownIt
+    from mdit_py_plugins.gfm_autolink import gfm_autolink_plugin
+
     reader = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
     return reader.use(gfm_autolink_plugin)
 
 
-def read(text: str, reader: MarkdownIt | None = None) -> tuple[Block, ...]:
+def read(text: str, reader: "MarkdownIt | None" = None) -> tuple[Block, ...]:
     """Return the blocks of a finished text."""
     text = normal_breaks(text)
     found = units((reader or make_reader()).parse(text), text.split("\n"))
@@ -42,7 +46,7 @@ class StreamReader:
     end is read anew with each piece; `finish` reads the whole once, so that links to addresses given further down resolve.
     """
 
-    def __init__(self, reader: MarkdownIt | None = None) -> None:
+    def __init__(self, reader: "MarkdownIt | None" = None) -> None:
         self._reader = reader or make_reader()
         self._text: list[str] = []
         self._carriage = ""

@@ -5,7 +5,17 @@ from math import ceil
 from typing import Any
 
 from PySide6.QtCore import QByteArray, QMimeData, QPoint, QRect, Qt, QTimer, QUrl, Signal
-from PySide6.QtGui import QContextMenuEvent, QGuiApplication, QKeyEvent, QPainter, QPaintEvent, QTextCursor, QWheelEvent
+from PySide6.QtGui import (
+    QContextMenuEvent,
+    QGuiApplication,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QShowEvent,
+    QTextCursor,
+    QWheelEvent,
+)
 from PySide6.QtWidgets import QFrame, QMenu, QTextBrowser, QWidget
 
 from app.chat.blocks import Block, Code
@@ -33,6 +43,9 @@ class MessageText(QTextBrowser):
     """Shows blocks; `quiet` in the secondary ink. `link_activated` carries an address; nobody but the listener opens it."""
 
     link_activated = Signal(str)
+    # While the left button selects: where the pointer is, in global pixels; and that it was let go.
+    dragged = Signal(QPoint)
+    released = Signal()
 
     def __init__(self, theme: Theme, *, quiet: bool = False, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -41,14 +54,14 @@ class MessageText(QTextBrowser):
         self._shown = Document(self.document(), formats)
         self._decoration = Decoration(theme, self.document(), self._shown)
         self._buttons: dict[int, CopyButton] = {}
-        self._streaming = False
+        self._streaming, self._stale = False, False
         self._caret = QRect()
         self._slice = QTimer(self)
         self._slice.setSingleShot(True)
         self._slice.setInterval(0)
         self._slice.timeout.connect(self._colour)
         self._set_up(formats)
-        theme.changed.connect(self.restyle)
+        theme.changed.connect(self._restyle_when_seen)
 
     def _set_up(self, formats: Formats) -> None:
         self.setFrameShape(QFrame.Shape.NoFrame)
@@ -92,8 +105,19 @@ class MessageText(QTextBrowser):
             self._place_buttons(0)
         return ceil(self.document().size().height()) + self._shown.overhang
 
-    def restyle(self) -> None:
-        """Show the same text in the theme's formats as they are now."""
+    def _restyle_when_seen(self) -> None:
+        self._stale = True
+        if self.isVisible():
+            self._restyle()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Take over a theme that changed while the text was out of sight."""
+        super().showEvent(event)
+        if self._stale:
+            self._restyle()
+
+    def _restyle(self) -> None:
+        self._stale = False
         formats = Formats(self._theme, self._quiet)
         self._shown.restyle(formats)
         self._place_buttons(0)
@@ -145,6 +169,24 @@ class MessageText(QTextBrowser):
             event.ignore()
         else:
             super().keyPressEvent(event)
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """Select, and say where the pointer is."""
+        super().mouseMoveEvent(event)
+        if event.buttons() & Qt.MouseButton.LeftButton:
+            self.dragged.emit(event.globalPosition().toPoint())
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """End a selection or follow a link."""
+        super().mouseReleaseEvent(event)
+        self.released.emit()
+
+    def select_to(self, pointer: QPoint) -> None:
+        """Extend the selection to where the pointer is, in global pixels."""
+        cursor = self.textCursor()
+        place = self.cursorForPosition(self.viewport().mapFromGlobal(pointer))
+        cursor.setPosition(place.position(), QTextCursor.MoveMode.KeepAnchor)
+        self.setTextCursor(cursor)
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         """Offer to copy: the selection, a link's address."""

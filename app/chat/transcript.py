@@ -4,10 +4,11 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from PySide6.QtCore import QSignalBlocker, Qt, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QWidget
 
+from app.chat.drag_scroll import DragScroll
 from app.chat.heights import Heights
 from app.chat.jump_button import JumpButton
 from app.chat.message import BLEED, MessageView
@@ -71,6 +72,7 @@ class Transcript(QAbstractScrollArea):
         self._unseen = 0
         self._settling = False
         self._jump = JumpButton(theme, self)
+        self._drag_scroll = DragScroll(self)
         self._set_up()
 
     def _set_up(self) -> None:
@@ -213,8 +215,8 @@ class Transcript(QAbstractScrollArea):
             self._settle()
 
     def column_width(self) -> int:
-        """Return the width of the reading column in pixels."""
-        return max(120, min(_COLUMN, self.viewport().width() - _MARGINS))
+        """Return the width of the reading column in pixels; a scroll bar that appears does not change it."""
+        return max(120, min(_COLUMN, self.width() - _MARGINS))
 
     # -- the machinery ---------------------------------------------------------------------------------------------------
 
@@ -250,7 +252,6 @@ class Transcript(QAbstractScrollArea):
         if self._settling:
             return
         self._settling = True
-        blocked = QSignalBlocker(self.verticalScrollBar())
         try:
             # Each round can bring new messages into view; a few are enough for any estimate.
             for _ in range(8):
@@ -261,7 +262,6 @@ class Transcript(QAbstractScrollArea):
             self._take_anchor()
             self._place()
         finally:
-            blocked.unblock()
             self._settling = False
         self._offer_jump()
 
@@ -307,7 +307,7 @@ class Transcript(QAbstractScrollArea):
     def _place(self) -> None:
         value = self.verticalScrollBar().value()
         width = self.column_width()
-        left = (self.viewport().width() - width) // 2
+        left = (self.width() - width) // 2
         visible = self._visible()
         shown = set()
         for index in visible:
@@ -320,8 +320,8 @@ class Transcript(QAbstractScrollArea):
             view.show()
             shown.add(message_id)
         for message_id, view in self._views.items():
-            if message_id not in shown:
-                view.hide()
+            if message_id not in shown and not view.isHidden():
+                self._hide(view)
         self._release_old(len(shown))
 
     def _release_old(self, shown: int) -> None:
@@ -333,8 +333,15 @@ class Transcript(QAbstractScrollArea):
 
     def _release(self, message_id: str) -> None:
         view = self._views.pop(message_id)
-        view.hide()
+        self._hide(view)
         self._spare.append(view)
+
+    def _hide(self, view: MessageView) -> None:
+        # Hiding what has the focus would hand it to any other widget of the window.
+        focus = self.focusWidget()
+        if focus is not None and view.isAncestorOf(focus):
+            self.setFocus(Qt.FocusReason.OtherFocusReason)
+        view.hide()
 
     def _realised(self, index: int) -> MessageView:
         message = self._messages[index]
@@ -354,6 +361,7 @@ class Transcript(QAbstractScrollArea):
         view.branch_requested.connect(self.branch_requested)
         view.link_activated.connect(self.link_activated)
         view.height_changed.connect(self._resized)
+        self._drag_scroll.watch(view.body)
         return view
 
     def _resized(self, message_id: str) -> None:
@@ -381,6 +389,6 @@ class Transcript(QAbstractScrollArea):
         self._jump.count(round(self._unseen / _LINE))
         self._jump.resize(self._jump.sizeHint())
         area = self.viewport().geometry()
-        self._jump.move(area.center().x() - self._jump.width() // 2, area.bottom() - self._jump.height() - 12)
+        self._jump.move((self.width() - self._jump.width()) // 2, area.bottom() - self._jump.height() - 12)
         self._jump.setVisible(away)
         self._jump.raise_()

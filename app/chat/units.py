@@ -2,18 +2,21 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-
-from markdown_it.token import Token
+from typing import TYPE_CHECKING
 
 from app.chat.blocks import Block, Code, Column, Gap, Marker, Paragraph, Place, Row, Rule, Run, TableRows
 from app.chat.inline import LINE_BREAK, cell_runs, runs
+
+if TYPE_CHECKING:
+    from markdown_it.token import Token
 
 BULLET, OPEN_BOX, CHECKED_BOX = "•", "☐", "☑"
 ROWS_A_UNIT = 16
 
 _BULLET_INDENT, _NUMBER_INDENT, _DIGIT = 20, 28, 9
 _QUOTE_INDENT = 16
-_LONGEST_SHARE, _SHORTEST_SHARE = 48, 5
+# Characters: every column counts the first, a text up to the second whole, what is longer, up to the third, by a part.
+_LEAST, _SHORT, _LONGEST, _LONG_COUNTS = 3, 12, 60, 0.35
 
 
 @dataclass(frozen=True)
@@ -65,7 +68,7 @@ class _Context:
         return place
 
 
-def units(tokens: Sequence[Token], lines: Sequence[str], opened: Open = None) -> Iterator[Unit]:
+def units(tokens: Sequence["Token"], lines: Sequence[str], opened: Open = None) -> Iterator[Unit]:
     """Yield the units of parsed source `lines`; the first goes on with `opened` where it can."""
     for group in _groups(tokens, 0):
         first = group[0]
@@ -80,7 +83,7 @@ def units(tokens: Sequence[Token], lines: Sequence[str], opened: Open = None) ->
         opened = None
 
 
-def _groups(tokens: Sequence[Token], level: int) -> Iterator[Sequence[Token]]:
+def _groups(tokens: Sequence["Token"], level: int) -> Iterator[Sequence["Token"]]:
     """Yield the token runs that are siblings at `level`: an opening token to its closing one, or a single token."""
     start = 0
     for index, token in enumerate(tokens):
@@ -89,7 +92,7 @@ def _groups(tokens: Sequence[Token], level: int) -> Iterator[Sequence[Token]]:
             start = index + 1
 
 
-def _blocks(tokens: Sequence[Token], context: _Context, lines: Sequence[str]) -> Iterator[Block]:
+def _blocks(tokens: Sequence["Token"], context: _Context, lines: Sequence[str]) -> Iterator[Block]:
     first = tokens[0]
     match first.type:
         case "paragraph_open" | "heading_open":
@@ -123,7 +126,7 @@ def _paragraph(content: tuple[Run, ...], level: int, context: _Context) -> Parag
     return Paragraph(context.place(), content, level)
 
 
-def _code(token: Token, context: _Context, lines: Sequence[str]) -> Code:
+def _code(token: "Token", context: _Context, lines: Sequence[str]) -> Code:
     closed = token.type == "code_block"
     if token.type == "fence" and token.map is not None:
         closed = token.map[1] - token.map[0] - 2 == token.content.count("\n") and is_fence_end(
@@ -138,7 +141,7 @@ def is_fence_end(line: str, markup: str) -> bool:
     return len(stripped) >= len(markup) and set(stripped) == {markup[0]}
 
 
-def _quote(tokens: Sequence[Token], context: _Context, lines: Sequence[str]) -> Iterator[Block]:
+def _quote(tokens: Sequence["Token"], context: _Context, lines: Sequence[str]) -> Iterator[Block]:
     outside, indent = context.quotes, context.indent
     context.quotes, context.indent = (*outside, indent), indent + _QUOTE_INDENT
     for group in _groups(tokens[1:-1], tokens[0].level + 1):
@@ -149,11 +152,11 @@ def _quote(tokens: Sequence[Token], context: _Context, lines: Sequence[str]) -> 
         context.gap = Gap.BLOCK
 
 
-def _list_units(tokens: Sequence[Token], lines: Sequence[str], goes_on: OpenList | None) -> Iterator[Unit]:
+def _list_units(tokens: Sequence["Token"], lines: Sequence[str], goes_on: OpenList | None) -> Iterator[Unit]:
     yield from _items(tokens, _Context(), lines, goes_on)
 
 
-def _items(tokens: Sequence[Token], context: _Context, lines: Sequence[str], goes_on: OpenList | None) -> Iterator[Unit]:
+def _items(tokens: Sequence["Token"], context: _Context, lines: Sequence[str], goes_on: OpenList | None) -> Iterator[Unit]:
     opening = tokens[0]
     number = int(opening.attrs.get("start", 1)) if opening.type == "ordered_list_open" else None
     if goes_on is not None and goes_on.number is not None:
@@ -176,7 +179,7 @@ def _items(tokens: Sequence[Token], context: _Context, lines: Sequence[str], goe
     context.indent = outer_indent
 
 
-def _item(tokens: Sequence[Token], context: _Context, lines: Sequence[str], number: int | None, gap: Gap) -> Iterator[Block]:
+def _item(tokens: Sequence["Token"], context: _Context, lines: Sequence[str], number: int | None, gap: Gap) -> Iterator[Block]:
     sign = BULLET if number is None else f"{number}{tokens[0].markup or '.'}"
     indent = _BULLET_INDENT if number is None else _NUMBER_INDENT + _DIGIT * max(0, len(str(number)) - 2)
     outside = context.indent
@@ -192,7 +195,7 @@ def _item(tokens: Sequence[Token], context: _Context, lines: Sequence[str], numb
     context.gap = Gap.PART if context.depth or context.quotes else Gap.BLOCK
 
 
-def _table_units(tokens: Sequence[Token], lines: Sequence[str], goes_on: OpenTable | None) -> Iterator[Unit]:
+def _table_units(tokens: Sequence["Token"], lines: Sequence[str], goes_on: OpenTable | None) -> Iterator[Unit]:
     start = tokens[0].map[0] if tokens[0].map else 0
     heading = goes_on.heading if goes_on else "".join(f"{line}\n" for line in lines[start : start + 2])
     line = start
@@ -202,7 +205,7 @@ def _table_units(tokens: Sequence[Token], lines: Sequence[str], goes_on: OpenTab
         line = start + 2 + (index + 1) * ROWS_A_UNIT
 
 
-def _table(tokens: Sequence[Token], goes_on: OpenTable | None) -> Iterator[TableRows]:
+def _table(tokens: Sequence["Token"], goes_on: OpenTable | None) -> Iterator[TableRows]:
     rows, aligns = _rows(tokens)
     columns = goes_on.columns if goes_on else _columns(rows[: ROWS_A_UNIT + 1], aligns)
     body = rows[1:]
@@ -213,7 +216,7 @@ def _table(tokens: Sequence[Token], goes_on: OpenTable | None) -> Iterator[Table
         yield TableRows(place, columns, head, (rows[0], *chunk) if head else tuple(chunk))
 
 
-def _rows(tokens: Sequence[Token]) -> tuple[list[Row], list[str]]:
+def _rows(tokens: Sequence["Token"]) -> tuple[list[Row], list[str]]:
     rows: list[list[tuple[Run, ...]]] = []
     aligns: list[str] = []
     for index, token in enumerate(tokens):
@@ -227,14 +230,15 @@ def _rows(tokens: Sequence[Token]) -> tuple[list[Row], list[str]]:
 
 
 def _columns(rows: Sequence[Row], aligns: Sequence[str]) -> tuple[Column, ...]:
-    """Share the width by the longest text of each column, within bounds, so that no column starves another."""
-    longest = [_SHORTEST_SHARE] * len(aligns)
+    """Share the width by the longest text of each column, a long one counting less, so that no column starves another."""
+    longest = [0] * len(aligns)
     for row in rows:
         for index, cell in enumerate(row):
             length = sum(len(run.text) for run in cell)
-            longest[index] = min(_LONGEST_SHARE, max(longest[index], length))
-    total = sum(longest)
+            longest[index] = max(longest[index], length)
+    weights = [_LEAST + min(length, _SHORT) + _LONG_COUNTS * max(0, min(length, _LONGEST) - _SHORT) for length in longest]
+    total = sum(weights)
     return tuple(
-        Column("right" if align == "right" else "center" if align == "center" else "left", round(100 * length / total, 2))
-        for align, length in zip(aligns, longest, strict=True)
+        Column("right" if align == "right" else "center" if align == "center" else "left", round(100 * weight / total, 2))
+        for align, weight in zip(aligns, weights, strict=True)
     )

@@ -1,17 +1,29 @@
 """The list of messages: what is in view, where it stays, what follows the end and what does not."""
 
 import pytest
-from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
+from PySide6.QtGui import QMouseEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QTextBrowser, QWidget
 
 from app.chat.jump_button import JumpButton
 from app.chat.message import BLEED, MessageView
 from app.chat.transcript import Transcript
+from app.theme import Theme
 from tests.app.chat.replies import REPLIES
 from tests.app.chat.stored import asked, replied, writing
 
 LINES = "\n\n".join(f"Paragraph {number} of a reply that is long enough to be scrolled." for number in range(60))
+
+
+@pytest.fixture(scope="module")
+def theme(qapp):
+    """One theme for the whole file: setting a style sheet polishes every widget that is left."""
+    theme = Theme()
+    theme.set_mode("light")
+    qapp.setStyleSheet(theme.stylesheet())
+    yield theme
+    qapp.setStyleSheet("")
 
 
 @pytest.fixture
@@ -95,10 +107,10 @@ def test_messages_stand_in_the_reading_column(transcript):
     transcript.set_messages(conversation(2, "Short."))
     view = transcript.view("r1")
     assert view.body.width() == 720
-    assert view.x() + BLEED == (transcript.viewport().width() - 720) // 2
+    assert view.x() + BLEED == (transcript.width() - 720) // 2
     assert view.y() - transcript.view("q0").geometry().bottom() - 1 == 20
     transcript.resize(500, 600)
-    assert view.body.width() == transcript.viewport().width() - 48
+    assert view.body.width() == transcript.width() - 48
 
 
 def test_turns_are_24_apart(transcript):
@@ -308,6 +320,52 @@ def test_keys_scroll_from_inside_a_message_too(transcript):
     before = bar(transcript).value()
     QTest.keyClick(body, Qt.Key.Key_PageUp)
     assert bar(transcript).value() < before
+
+
+def test_a_scroll_bar_is_there_only_when_needed_and_moves_nothing(transcript):
+    transcript.set_messages([asked("q"), writing("w")])
+    assert not bar(transcript).isVisible()
+    before = transcript.view("w").geometry()
+    transcript.add_text("w", LINES)
+    QApplication.processEvents()
+    assert bar(transcript).isVisible()
+    assert bar(transcript).value() == bar(transcript).maximum()
+    assert (transcript.view("w").x(), transcript.view("w").width()) == (before.x(), before.width())
+
+
+def test_selecting_over_the_edge_scrolls_along(transcript):
+    transcript.set_messages([replied("r", LINES)])
+    body = transcript.view("r").body
+    QTest.keyClick(transcript, Qt.Key.Key_Home)
+    QTest.mousePress(body.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(0, 5))
+    under = body.viewport().mapFromGlobal(transcript.viewport().mapToGlobal(QPoint(50, 640)))
+    move = QMouseEvent(
+        QEvent.Type.MouseMove,
+        QPointF(under),
+        QPointF(body.viewport().mapToGlobal(under)),
+        Qt.MouseButton.NoButton,
+        Qt.MouseButton.LeftButton,
+        Qt.KeyboardModifier.NoModifier,
+    )
+    QApplication.sendEvent(body.viewport(), move)
+    assert transcript._drag_scroll.active
+    for _ in range(20):
+        transcript._drag_scroll.tick()
+    assert bar(transcript).value() == 800
+    assert body.textCursor().selectedText().count("Paragraph") > 30
+    QTest.mouseRelease(body.viewport(), Qt.MouseButton.LeftButton, pos=under)
+    assert not transcript._drag_scroll.active
+
+
+def test_the_focus_stays_in_the_list_when_its_message_leaves_the_view(transcript):
+    transcript.activateWindow()
+    transcript.set_messages(conversation(20))
+    body = transcript.view("r19").body
+    body.setFocus()
+    assert transcript.focusWidget() is body
+    QTest.keyClick(body, Qt.Key.Key_Home)
+    assert "r19" not in shown(transcript)
+    assert transcript.window().focusWidget() is transcript
 
 
 def test_signals_of_messages_reach_the_list(transcript, qtbot):
