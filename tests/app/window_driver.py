@@ -189,6 +189,19 @@ def open_window(qtbot):
         application.setStyleSheet("")
 
 
+@contextlib.contextmanager
+def refuse_writes(flint):
+    """Have SQLite itself turn down every change of the window's own store, as on a disk that became read-only."""
+    database = flint.window._store._database
+    with database.reading() as connection:
+        connection.execute("PRAGMA query_only = ON")
+    try:
+        yield
+    finally:
+        with database.reading() as connection:
+            connection.execute("PRAGMA query_only = OFF")
+
+
 def give_model(folder, name=""):
     """Put a model folder into Flint's own models, by hard links, and return its id (the folder's name)."""
     target = locate().models / (name or folder.name)
