@@ -1,13 +1,14 @@
 """Blocks to a `QTextDocument`, changed in place: what is already shown and still right is never touched."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from time import perf_counter
 
-from PySide6.QtGui import QTextBlock, QTextBlockFormat, QTextCharFormat, QTextCursor, QTextDocument, QTextLayout, QTextTable
+from PySide6.QtGui import QTextBlock, QTextBlockFormat, QTextCharFormat, QTextCursor, QTextDocument, QTextTable
 
 from app.chat.blocks import Block, Code, Gap, Paragraph, Row, Rule, Run, TableRows
-from app.chat.code import LineLexer, Span, find_lexer, lex_lines
+from app.chat.code import find_lexer
+from app.chat.colouring import Colouring
 from app.chat.formats import ABOVE_CODE, CODE_PADDING_BOTTOM, FRAME_LINE, Formats
 
 _UNDER_HEADING = 4
@@ -36,8 +37,8 @@ class Document:
         self._formats = formats
         self._blocks: list[Block] = []
         self._starts: list[int] = []
-        self._colourings: dict[int, _Colouring] = {}
-        self._waiting: list[_Colouring] = []
+        self._colourings: dict[int, Colouring] = {}
+        self._waiting: list[Colouring] = []
         # Kept, since the document can't be asked for a table before the edit that inserts it has ended.
         self._tables: dict[int, QTextTable] = {}
         document.setUndoRedoEnabled(False)
@@ -193,7 +194,7 @@ class Document:
             return
         index = len(self._blocks) - 1
         if index not in self._colourings:
-            self._colourings[index] = _Colouring(self._document, self._formats, self._starts[index])
+            self._colourings[index] = Colouring(self._document, self._formats, self._starts[index])
         job = self._colourings[index]
         job.follow(block, lexer)
         if job not in self._waiting:
@@ -281,88 +282,6 @@ class Document:
             table.appendRows(len(block.rows) - len(old.rows))
         same = next((index for index, row in enumerate(old.rows) if row != block.rows[index]), len(old.rows))
         self._fill(table, block, same)
-
-
-class _Colouring:
-    """The colours of one code block: what is known of its lines, and what is still to be lexed."""
-
-    def __init__(self, document: QTextDocument, formats: Formats, start: int) -> None:
-        self._document = document
-        self._formats = formats
-        self._start = start
-        self._lines: list[str] = []
-        self._spans: list[list[Span]] = []
-        self._done = 0
-        self._stream: LineLexer | None = None
-        self._whole: Iterator[list[Span]] | None = None
-        self._closed = False
-
-    def follow(self, block: Code, lexer: object) -> None:
-        """Take the block as it is now."""
-        self._lines = block.text.split("\n")
-        if block.closed and not self._closed:
-            self._closed, self._done = True, 0
-            self._whole = lex_lines(lexer, block.text)  # type: ignore[arg-type]
-        elif self._stream is None and not self._closed:
-            self._stream = LineLexer(lexer)  # type: ignore[arg-type]
-
-    def run(self, until: float | None) -> bool:
-        """Colour line after line until the time `until`; return whether all is done."""
-        first = self._document.findBlock(self._start).blockNumber()
-        touched: list[int] = []
-        finished = True
-        last = len(self._lines) - 1
-        while self._done < len(self._lines):
-            spans = self._next(last)
-            if self._set(first + self._done, self._done, spans):
-                touched.append(self._done)
-            if self._done == last and not self._closed:
-                break
-            self._done += 1
-            if until is not None and perf_counter() >= until and self._done < len(self._lines):
-                finished = False
-                break
-        if touched:
-            self._relayout(first + touched[0], first + touched[-1])
-        return finished
-
-    def restore_last(self) -> None:
-        """Colour the last line again, as far as its colours are known."""
-        if len(self._spans) == len(self._lines):
-            first = self._document.findBlock(self._start).blockNumber()
-            self._apply(first + len(self._lines) - 1, self._spans[-1])
-
-    def _next(self, last: int) -> list[Span]:
-        if self._whole is not None:
-            return next(self._whole, [])
-        line = self._lines[self._done]
-        assert self._stream is not None
-        return self._stream.add(line) if self._done < last else self._stream.peek(line)
-
-    def _set(self, number: int, line: int, spans: list[Span]) -> bool:
-        if line < len(self._spans):
-            if self._spans[line] == spans:
-                return False
-            self._spans[line] = spans
-        else:
-            self._spans.append(spans)
-            if not spans:
-                return False
-        self._apply(number, spans)
-        return True
-
-    def _apply(self, number: int, spans: list[Span]) -> None:
-        ranges = []
-        for span in spans:
-            entry = QTextLayout.FormatRange()
-            entry.start, entry.length, entry.format = span.start, span.length, self._formats.span(span.style)
-            ranges.append(entry)
-        self._document.findBlockByNumber(number).layout().setFormats(ranges)
-
-    def _relayout(self, first: int, last: int) -> None:
-        start = self._document.findBlockByNumber(first).position()
-        end = self._document.findBlockByNumber(last)
-        self._document.markContentsDirty(start, end.position() + end.length() - start)
 
 
 def _above(before: Block | None, block: Block) -> int:

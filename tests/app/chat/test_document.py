@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 from PySide6.QtGui import QTextDocument
 
 from app.chat.blocks import Code
+from app.chat.code import LineLexer, find_lexer
 from app.chat.document import Document
 from app.chat.formats import Formats
 from app.chat.markdown import StreamReader, read
@@ -143,6 +144,24 @@ def test_code_that_is_cut_away_is_no_longer_coloured(theme):
     assert not shown.waiting
     shown.colour()
     assert text_of(shown) == "text"
+
+
+@pytest.mark.parametrize("closing", ["", "\n```"])
+def test_a_lexer_that_fails_leaves_its_code_plain(theme, monkeypatch, closing):
+    def fail(*_):
+        raise IndexError("a lexer's own fault")
+        yield
+
+    lexer = find_lexer("python")
+    monkeypatch.setattr(lexer, "get_tokens_unprocessed", fail)
+    monkeypatch.setattr(LineLexer, "_tokens", fail)
+    monkeypatch.setattr(LineLexer, "_is_comment", lambda *_: False)
+    reader, shown = StreamReader(), Document(QTextDocument(), Formats(theme))
+    reader.feed("```python\ndef f(): pass\nx = 1" + closing)
+    shown.show(reader.blocks)
+    shown.colour()
+    assert not shown.waiting
+    assert text_of(shown) == "def f(): pass\nx = 1"
 
 
 def test_another_theme_changes_colours_and_nothing_else(theme):
