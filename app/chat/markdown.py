@@ -1,5 +1,6 @@
 """Markdown as models write it, read whole or as it streams: only the unfinished end is ever read again."""
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,8 @@ if TYPE_CHECKING:
 
 # A tail longer than this (a paragraph without end) is read again only when it has grown by a sixteenth.
 _LONG_TAIL = 3_000
+# A line that may still become anything: a rule, a list item, the underline that makes a heading of the text above.
+_UNDECIDED = re.compile(r"[ \t>]*(?:[-=+*_#>|`~]+|\d{1,3}[.)]?)[ \t]*")
 
 
 def make_reader() -> "MarkdownIt":
@@ -33,6 +36,15 @@ def read(text: str, reader: "MarkdownIt | None" = None) -> tuple[Block, ...]:
 def normal_breaks(text: str) -> str:
     """Return the text with every line break as U+000A, and no U+0000 (which markdown forbids)."""
     return text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "\ufffd")
+
+
+def decided(text: str) -> str:
+    """Return the text without a last line that only its next characters will tell the meaning of.
+
+    Shown as it stands, "Fruit:\\n-" would flash as a heading before it turns into a list.
+    """
+    head, broken, last = text.rpartition("\n")
+    return head + broken if _UNDECIDED.fullmatch(last) else text
 
 
 def _closed(block: Block) -> Block:
@@ -113,7 +125,7 @@ class StreamReader:
     def _read_tail(self) -> None:
         # A table that goes on has its heading read again before its rows.
         heading = self._opened.heading if isinstance(self._opened, OpenTable) else ""
-        source = heading + self._tail
+        source = decided(heading + self._tail)
         lines = source.split("\n")
         env: dict[str, Any] = {"references": dict(self._references)}
         tokens = self._reader.parse(source, env)
@@ -127,10 +139,13 @@ class StreamReader:
                 label: entry for label, entry in env["references"].items() if entry.get("map", [0, 0])[1] <= line
             }
             self._opened = found[cut].opened
-            self._tail = "\n".join(lines[line:])
+            held = self._tail[len(source) - len(heading) :]
+            self._tail = "\n".join(lines[line:]) + held
         self._read_length = len(self._tail)
         self.blocks = self._committed + [block for unit in found[cut:] for block in unit.blocks]
         self._fence = self._open_fence(tokens, found[cut:])
+        if self._fence is not None:
+            self.blocks[-1] = self._fence.block
 
     def _open_fence(self, tokens: list[Any], tail: list[Unit]) -> "_OpenFence | None":
         if len(tail) != 1 or not tokens or tokens[-1].type != "fence" or tokens[-1].level:
@@ -138,46 +153,39 @@ class StreamReader:
         block = tail[0].blocks[-1]
         if not isinstance(block, Code) or block.closed:
             return None
-        return _OpenFence.resume(block, tokens[-1].markup, self._tail)
+        return _OpenFence(block, tokens[-1].markup, self._tail) if "\n" in self._tail else None
 
 
 class _OpenFence:
     """A code fence at the end of the text that nothing has closed yet: its lines need no parser."""
 
-    def __init__(self, block: Code, markup: str, indent: int, partial: str) -> None:
-        self.block = block
+    def __init__(self, block: Code, markup: str, source: str) -> None:
+        first, _, rest = source.partition("\n")
         self._markup = markup
-        self._indent = indent
-        self._partial = partial
-        shown = self._shown()
-        self._complete = block.text.removesuffix(shown) if shown else f"{block.text}\n"
-
-    @classmethod
-    def resume(cls, block: Code, markup: str, source: str) -> "_OpenFence | None":
-        """Return the fence that `source` opens in its first line, or None while that line is not complete."""
-        first, broken, rest = source.partition("\n")
-        if not broken:
-            return None
-        empty = "\n" not in rest
-        fence = cls(block, markup, len(first) - len(first.lstrip(" ")), rest.rpartition("\n")[2])
-        if empty:
-            fence._complete = ""
-        return fence
+        self._indent = len(first) - len(first.lstrip(" "))
+        *lines, self._partial = rest.split("\n")
+        self._complete = self._dedented(lines)
+        self.block = replace(block, text=self._text())
 
     def feed(self, chunk: str) -> bool:
         """Append a piece; return False, having changed nothing, when it closes the fence."""
         *lines, partial = (self._partial + chunk).split("\n")
-        if any(self._ends(line) for line in (*lines, partial)):
+        if any(self._ends(line) for line in lines):
             return False
-        self._complete += "".join(f"{_dedented(line, self._indent)}\n" for line in lines)
+        self._complete += self._dedented(lines)
         self._partial = partial
-        text = self._complete + self._shown()
-        self.block = replace(self.block, text=text.removesuffix("\n"))
+        self.block = replace(self.block, text=self._text())
         return True
 
-    def _shown(self) -> str:
-        """Return what the unfinished line shows: nothing while it is only spaces, as the parser has it."""
-        return _dedented(self._partial, self._indent) if self._partial.strip() else ""
+    def _text(self) -> str:
+        """Return the code so far, without a last line that is empty or may become the fence's end."""
+        undecided = not self._partial.strip() or _UNDECIDED.fullmatch(self._partial)
+        last = "" if undecided else self._dedented([self._partial])
+        return (self._complete + last).removesuffix("\n")
+
+    def _dedented(self, lines: list[str]) -> str:
+        """Return lines without the fence's own indentation, each with its line break."""
+        return "".join(f"{line[min(self._indent, len(line) - len(line.lstrip(' '))) :]}\n" for line in lines)
 
     def _ends(self, line: str) -> bool:
         return (
@@ -185,8 +193,3 @@ class _OpenFence:
             and is_fence_end(line, self._markup)
             and line.lstrip(" ")[0] == self._markup[0]
         )
-
-
-def _dedented(line: str, indent: int) -> str:
-    """Return a line without the fence's own indentation."""
-    return line[min(indent, len(line) - len(line.lstrip(" "))) :]

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.chat.blocks import Code, Gap, Mark, Paragraph, Rule, TableRows
-from app.chat.markdown import StreamReader, make_reader, normal_breaks, read
+from app.chat.markdown import StreamReader, decided, make_reader, normal_breaks, read
 from app.chat.units import units
 from tests.app.chat.replies import REPLIES
 
@@ -27,7 +27,7 @@ def stream(text, places):
 
 def unfinished(text):
     """The blocks of a text that may go on, read in one go."""
-    text = normal_breaks(text.removesuffix("\r"))
+    text = decided(normal_breaks(text.removesuffix("\r")))
     found = units(make_reader().parse(text), text.split("\n"))
     return [block for unit in found for block in unit.blocks]
 
@@ -173,9 +173,29 @@ def test_a_fence_is_open_until_it_is_closed():
     reader.feed("```py\nx = 1\n")
     assert not reader.blocks[0].closed
     reader.feed("``")
+    assert reader.blocks[0].text == "x = 1"
     reader.feed("`\nafter")
     assert reader.blocks[0] == Code(reader.blocks[0].place, "py", "x = 1", closed=True)
     assert reader.blocks[1].runs[0].text == "after"
+
+
+def test_a_line_that_may_become_anything_is_not_shown_yet():
+    reader = StreamReader()
+    reader.feed("Fruit:\n-")
+    assert [(block.level, block.runs[0].text) for block in reader.blocks] == [(0, "Fruit:")]
+    reader.feed(" apples")
+    assert [block.runs[0].text for block in reader.blocks] == ["Fruit:", "apples"]
+    reader.feed("\n\nHead\n--")
+    assert reader.blocks[-1].level == 0
+    reader.feed("-\n")
+    assert reader.blocks[-1].level == 2
+
+
+def test_a_reply_that_ends_undecided_is_shown_whole():
+    reader = StreamReader()
+    reader.feed("42")
+    reader.finish()
+    assert reader.blocks == list(read("42")) != []
 
 
 def test_html_is_text():
