@@ -207,7 +207,7 @@ class Worker:
         finally:
             self._end(job, Finished(job.command.request_id))
             self._running = None
-        if self._session is None:
+        if isinstance(job.command, LoadModel | Generate) and self._session is None:
             self._give_memory_back()  # What a load that ended early had read is free only now that its error is gone.
 
     def _end(self, job: _Job, event: Event) -> None:

@@ -1,11 +1,11 @@
 """Asking a session, and looking at what came of it."""
 
 from dataclasses import dataclass
+from itertools import takewhile
 
 import mlx.core as mx
 import numpy as np
 
-from engine.cache.prefix import common_prefix
 from engine.core.messages import Event, Generate, Message, ReplyFacts, TextDelta
 from engine.core.settings import Sampling
 from engine.inference.prefill import ChunkSize, prefill
@@ -65,7 +65,8 @@ def prompt_ids(session, *messages):
 
 def reusable(session, answer, *messages):
     """How many tokens the conversation shares with what was held before `answer`: all that need not be read again."""
-    return common_prefix(answer.held_before, prompt_ids(session, *messages)[:-1])
+    pairs = zip(answer.held_before, prompt_ids(session, *messages)[:-1], strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
 def next_logits(session, *messages):
