@@ -41,7 +41,7 @@ def normal_breaks(text: str) -> str:
 def decided(text: str) -> str:
     """Return the text without a last line that only its next characters will tell the meaning of.
 
-    Shown as it stands, "Fruit:\\n-" would flash as a heading before it turns into a list.
+    Shown as it stands, a list's first sign would turn the text above it into a heading for a moment.
     """
     head, broken, last = text.rpartition("\n")
     return head + broken if _UNDECIDED.fullmatch(last) else text
@@ -61,6 +61,7 @@ class StreamReader:
     def __init__(self, reader: "MarkdownIt | None" = None) -> None:
         self._reader = reader or make_reader()
         self._text: list[str] = []
+        self._blank = True
         self._carriage = ""
         self._tail = ""
         self._opened: Open = None
@@ -76,6 +77,11 @@ class StreamReader:
         """All that was fed, line breaks as U+000A."""
         return "".join(self._text) + ("\n" if self._carriage else "")
 
+    @property
+    def blank(self) -> bool:
+        """Whether nothing but spaces and line breaks was fed."""
+        return self._blank
+
     def feed(self, chunk: str) -> int:
         """Take the next piece; return how many of `blocks` are certainly what they were before."""
         chunk = self._carriage + chunk
@@ -83,6 +89,7 @@ class StreamReader:
         self._carriage = "\r" if chunk.endswith("\r") else ""
         chunk = normal_breaks(chunk.removesuffix("\r"))
         self._text.append(chunk)
+        self._blank = self._blank and not chunk.strip()
         unchanged = len(self._committed)
         if self._fence is not None and self._fence.feed(chunk):
             self._tail += chunk

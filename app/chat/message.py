@@ -77,6 +77,11 @@ class MessageView(QWidget):
             return self._reader.text
         return self._message.text if self._message else ""
 
+    @property
+    def blank(self) -> bool:
+        """Whether there is no answer yet."""
+        return self._reader.blank if self._reader is not None else not self.text.strip()
+
     def show_message(self, message: StoredMessage) -> None:
         """Show a message from the start."""
         other = message.id != self.message_id
@@ -182,7 +187,7 @@ class MessageView(QWidget):
 
     def _name_thought(self) -> None:
         self._disclosure.setVisible(bool(self._thought))
-        thinking = self._message is not None and self._message.state == "streaming" and not self.text.strip()
+        thinking = self._message is not None and self._message.state == "streaming" and self.blank
         name = "Thinking…" if thinking else "Thought"
         if self._disclosure.text() != name:
             self._disclosure.say(name)
@@ -230,7 +235,7 @@ class MessageView(QWidget):
     def _arrange_reply(self, width: int) -> int:
         top = self._arrange_thought(width) if self._thought else 0
         failed = self._message is not None and self._message.state == "failed"
-        empty = not self.text.strip()
+        empty = self.blank
         self.body.setVisible(not empty or not failed)
         if not self.body.isHidden():
             self.body.setGeometry(BLEED, top, width, max(1, self.body.height()))
