@@ -1,6 +1,7 @@
 """What is shown when Flint cannot start: what is wrong, and what to do."""
 
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QMainWindow, QVBoxLayout, QWidget
 
 from app.theme import Theme
@@ -26,6 +27,7 @@ class StartupFailure(QMainWindow):
         for label in (text, hint):
             label.setFont(theme.font("read"))
             label.setWordWrap(True)
+            label.setTextFormat(Qt.TextFormat.PlainText)
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         quit_button = Button(theme, "Quit")
         quit_button.setObjectName("quitButton")
@@ -46,12 +48,24 @@ class StartupFailure(QMainWindow):
         layout.addStretch(1)
         layout.addLayout(buttons)
         self.setCentralWidget(page)
+        self.setStyleSheet(theme.stylesheet())
+        theme.changed.connect(lambda: self.setStyleSheet(theme.stylesheet()))
+        retry.setFocus()
 
     def raise_window(self) -> None:
         """Bring the window to the front, as another start asks."""
         self.show()
         self.raise_()
         self.activateWindow()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Return tries again wherever the focus is; Escape quits."""
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self._retry()
+        elif event.key() == Qt.Key.Key_Escape:
+            self.close()
+        else:
+            super().keyPressEvent(event)
 
     def _retry(self) -> None:
         self.wants_retry = True

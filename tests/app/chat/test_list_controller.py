@@ -1,0 +1,202 @@
+"""The chat list in the real window: finding, renaming, deleting, and taking it back."""
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLineEdit, QWidget
+
+from engine.chats.store import ChatStore
+from engine.core.paths import locate
+from tests.models.speaking import FOX
+
+RETURN = Qt.Key.Key_Return
+CTRL = Qt.KeyboardModifier.ControlModifier
+
+
+def titles(flint):
+    return [row.title for row in flint.part("chatList").model().rows if row.kind == "chat"]
+
+
+def hits(flint):
+    return [(row.title, row.snippet) for row in flint.part("chatList").model().rows if row.kind == "hit"]
+
+
+def undo(flint):
+    flint.press(flint.window, "toastAction")
+
+
+# -- the list ------------------------------------------------------------------------------------------------------------
+
+
+def test_first_message_makes_the_chat_and_its_title(flint):
+    assert titles(flint) == []
+    flint.send("What is flint?")
+    assert titles(flint) == ["What is flint?"]
+    flint.wait(lambda: flint.idle)
+
+
+def test_chat_that_was_written_in_last_comes_first(flint):
+    first = flint.ask("One").chat_id
+    flint.click("newChatButton")
+    flint.ask("Two")
+    assert titles(flint) == ["Two", "One"]
+    flint.open_chat(first)
+    flint.ask("One again")
+    assert titles(flint) == ["One", "Two"]
+
+
+def test_chat_of_another_process_appears_with_the_next_change(flint):
+    with ChatStore(locate().chats) as other:
+        chat = other.create_chat()
+        other.add_message(chat.id, "user", "From a terminal")
+    flint.ask("From the window")
+    assert titles(flint) == ["From the window", "From a terminal"]
+
+
+def test_writing_chat_is_marked_until_it_ends(writing):
+    flint, pending = writing
+    chats = flint.part("chatList")
+    assert chats._look.writing == pending.chat_id
+    flint.key(Qt.Key.Key_Escape)
+    flint.wait(lambda: flint.idle)
+    assert chats._look.writing is None
+
+
+# -- renaming ------------------------------------------------------------------------------------------------------------
+
+
+def test_rename_in_place_is_kept(flint):
+    reply = flint.ask("Hello")
+    flint.key(Qt.Key.Key_R, CTRL)
+    editor = flint.part("chatList").findChild(QLineEdit)
+    editor.selectAll()
+    flint.qtbot.keyClicks(editor, "About foxes")
+    flint.qtbot.keyClick(editor, RETURN)
+    flint.wait(lambda: titles(flint) == ["About foxes"])
+    with ChatStore(locate().chats) as store:
+        assert store.chat(reply.chat_id).title == "About foxes"
+    flint.ask("More")
+    assert titles(flint) == ["About foxes"]
+
+
+# -- deleting ------------------------------------------------------------------------------------------------------------
+
+
+def delete_shown(flint):
+    flint.part("chatList").setFocus()
+    flint.key(Qt.Key.Key_Delete, name="chatList")
+
+
+def test_deleted_chat_leaves_an_empty_page_and_undo_brings_it_back(flint):
+    reply = flint.ask("Hello")
+    delete_shown(flint)
+    assert titles(flint) == []
+    assert flint.window.chat.chat_id is None
+    assert flint.window.page.mode == "welcome"
+    assert flint.toasts() == [("“Hello” was deleted.", "")]
+    undo(flint)
+    assert titles(flint) == ["Hello"]
+    assert flint.window.chat.chat_id == reply.chat_id
+    assert flint.shown() == ["Hello", FOX]
+
+
+def test_another_chat_can_be_deleted_while_one_is_read(flint):
+    other = flint.ask("One").chat_id
+    flint.click("newChatButton")
+    flint.ask("Two")
+    flint.window.sidebar.delete_requested.emit(other)
+    assert titles(flint) == ["Two"]
+    assert flint.shown() == ["Two", FOX]
+
+
+def test_deleting_while_the_reply_streams_stops_it_and_undo_shows_what_there_was(writing):
+    flint, pending = writing
+    delete_shown(flint)
+    flint.wait(lambda: flint.idle)
+    assert flint.window.page.mode == "welcome"
+    with ChatStore(locate().chats) as store:
+        assert store.chats() == []
+    undo(flint)
+    reply = flint.stored(pending.chat_id)[-1]
+    assert reply.state == "cancelled"
+    assert reply.text
+    assert flint.shown()[-1] == reply.text.strip()
+
+
+def test_undo_before_the_reply_has_stopped_shows_how_it_ends(writing):
+    flint, pending = writing
+    delete_shown(flint)
+    undo(flint)
+    assert flint.window.chat.chat_id == pending.chat_id
+    flint.wait(lambda: flint.idle)
+    assert flint.phase == "idle"
+    assert "Stopped" in flint.stats(flint.stored()[-1])
+
+
+def test_deleting_a_chat_that_is_gone_already_is_told(flint):
+    flint.window.sidebar.delete_requested.emit("no such chat")
+    assert len(flint.toasts()) == 1
+    assert "was deleted" not in flint.toasts()[0][0]
+
+
+# -- searching -----------------------------------------------------------------------------------------------------------
+
+
+def search(flint, text):
+    flint.key(Qt.Key.Key_F, CTRL)
+    flint.part("chatSearch").selectAll()
+    flint.qtbot.keyClicks(flint.part("chatSearch"), text)
+
+
+def test_search_finds_words_of_answers_and_leads_to_the_message(flint):
+    found = flint.ask("Hello").chat_id
+    flint.click("newChatButton")
+    flint.ask("zebra crossing")
+    flint.click("newChatButton")
+    search(flint, "brown fo")
+    flint.wait(lambda: len(hits(flint)) == 2)
+    assert all("quick brown fox" in snippet for _, snippet in hits(flint))
+    search(flint, "zeb")
+    flint.wait(lambda: {title for title, _ in hits(flint)} == {"zebra crossing"})
+    search(flint, "hello")
+    flint.wait(lambda: "Hello" in {title for title, _ in hits(flint)})
+    flint.open_chat(found)
+    assert flint.shown()[0] == "Hello"
+
+
+def test_hit_far_up_is_scrolled_into_view(flint):
+    flint.ask("needle")
+    for number in range(9):
+        flint.ask(f"hay {number}")
+    first = flint.stored()[0]
+    assert "needle" not in flint.shown()
+    flint.click("newChatButton")
+    flint.window.sidebar.hit_selected.emit(first.chat_id, first.id)
+    assert flint.view(first).isVisible()
+    assert flint.shown()[0] == "needle"
+
+
+def test_search_that_finds_nothing_says_so_and_escape_brings_the_chats_back(flint):
+    flint.ask("Hello")
+    search(flint, "nothing like that")
+    chats = flint.part("chatList")
+    flint.wait(lambda: chats.model().rowCount() == 0)
+    assert chats.accessibleDescription() == "Nothing found for “nothing like that”"
+    flint.key(Qt.Key.Key_Escape, name="chatSearch")
+    assert titles(flint) == ["Hello"]
+    flint.qtbot.wait(200)  # The search that waited must not come after all.
+    assert titles(flint) == ["Hello"]
+
+
+def test_chat_picked_that_is_gone_leaves_the_shown_one_marked(flint):
+    reply = flint.ask("Hello")
+    flint.window.sidebar.chat_selected.emit("no such chat")
+    assert flint.window.chat.chat_id == reply.chat_id
+    assert flint.window.sidebar._selected == reply.chat_id
+    assert len(flint.toasts()) == 1
+
+
+def test_toast_of_a_deleted_chat_without_a_title_names_it_all_the_same(flint):
+    with ChatStore(locate().chats) as store:
+        chat = store.create_chat()
+    flint.window.sidebar.delete_requested.emit(chat.id)
+    assert flint.toasts() == [("“New chat” was deleted.", "")]
+    assert flint.window.findChild(QWidget, "toastAction").isVisible()
