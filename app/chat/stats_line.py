@@ -62,7 +62,7 @@ class StatsLine(QWidget):
         for button, shown in (
             (self._back, several),
             (self._on, several),
-            (self._copy, written),
+            (self._copy, written and bool(message.text)),
             (self._again, written and reply),
         ):
             button.setVisible(shown)

@@ -91,6 +91,15 @@ def test_any_row_of_blocks_can_follow_any_other(theme, steps):
     assert dump(shown.document) == dump(showing(theme, blocks).document)
 
 
+@pytest.mark.parametrize("name", ["everything", "table", "two tables", "many languages", "quotes", "fence in list"])
+def test_taking_away_blocks_is_as_never_having_shown_them(theme, name):
+    blocks = read(REPLIES[name])
+    for kept in range(len(blocks)):
+        shown = showing(theme, blocks)
+        shown.show(blocks[:kept])
+        assert dump(shown.document) == dump(showing(theme, blocks[:kept]).document), kept
+
+
 def test_what_is_right_already_is_not_touched(theme):
     shown = Document(QTextDocument(), Formats(theme))
     shown.show(read("# Head\n\nSome text\n\n```py\nx = 1\n```\n\nThe end is"))

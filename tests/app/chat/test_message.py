@@ -121,6 +121,8 @@ def test_a_failed_reply_says_why_and_what_to_do(make):
     assert note.isVisible()
     assert note.accessibleName() == "Failed: The context is full. Start a new chat."
     assert not view.body.isVisible()
+    assert not child(view, "copyMessage").isVisible()
+    assert child(view, "regenerate").isVisible()
     half = make(replied("2", "Half of", state="failed", facts=None, error=error))
     assert half.body.isVisible()
     assert child(half, "failureNote").y() >= half.body.geometry().bottom()
