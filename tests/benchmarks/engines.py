@@ -8,7 +8,7 @@ import itertools
 import sys
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -47,6 +47,13 @@ class Run:
         return self.read / self.first_s
 
 
+def loaded_model(host: Host) -> Any:
+    """What the engine of `host` has loaded (`engine.inference.loader.Loaded`): the same arrays then serve both sides."""
+    session = host._worker._session
+    assert session is not None
+    return session.loaded
+
+
 class FlintEngine:
     """Host, engine thread, events and session, as the window and the command line use them."""
 
@@ -75,9 +82,7 @@ class FlintEngine:
 
     @property
     def _loaded(self) -> Any:
-        session = self._host._worker._session
-        assert session is not None
-        return session.loaded
+        return loaded_model(self._host)
 
     def generate(self, prompt: str, tokens: int) -> Run:
         """Answer `prompt` greedily with up to `tokens` tokens, as a command through the engine."""
@@ -128,7 +133,11 @@ class MlxLm:
 
     def generate(self, prompt: str, tokens: int, taken: Callable[[str], None] = lambda _: None) -> Run:
         """Answer `prompt` with up to `tokens` tokens; `taken` is called with each piece of text, on the thread of mlx-lm."""
-        return self._thread.submit(self._generate, prompt, tokens, taken).result()
+        return self.start(prompt, tokens, taken).result()
+
+    def start(self, prompt: str, tokens: int, taken: Callable[[str], None] = lambda _: None) -> Future[Run]:
+        """Begin what `generate` does, and return at once."""
+        return self._thread.submit(self._generate, prompt, tokens, taken)
 
     def close(self) -> None:
         """End the thread."""
