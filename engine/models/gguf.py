@@ -1,4 +1,4 @@
-"""GGUF → a model folder that mlx-lm loads: config, safetensors, tokenizer, chat template. Lossless, atomic, once.
+"""GGUF → a model folder that mlx-lm loads: config, safetensors, tokenizer, chat template. Atomic, once.
 
 The folder is written under a hidden name beside its destination, flushed to the disk and renamed, so that a crash or a full
 disk leaves nothing that is ever listed. One import at a time writes to a models folder, whatever process it runs in; what is
@@ -18,10 +18,11 @@ from pathlib import Path
 from engine.core.disk import disk_errors
 from engine.core.errors import DiskFull
 from engine.models.gguf_header import Header, read_header
-from engine.models.gguf_llama import LlamaModel, read_model
+from engine.models.gguf_model import read_model
+from engine.models.gguf_plan import GgufModel
 from engine.models.gguf_source import ImportCancelled, Source
 from engine.models.gguf_tokenizer import TokenizerFiles, build_tokenizer
-from engine.models.gguf_weights import convert, quantization, specs
+from engine.models.gguf_weights import Bits, convert, is_rounded, quantization, specs, storage
 from engine.models.integrity import problem_of
 from engine.models.names import folder_name, human_name
 from engine.models.record import Record, read_record, write_record
@@ -32,6 +33,7 @@ LOCK_NAME = ".import.lock"
 LOCK_POLL_S = 0.1
 # The file system's own needs, and the small files, beside what is counted.
 SPARE_BYTES = 2**20
+DEFAULT_BITS: Bits = 8
 
 
 def _untold(_done: int, _total: int) -> None:
@@ -43,48 +45,60 @@ def import_gguf(
     destination_root: Path,
     *,
     name: str = "",
+    bits: Bits = DEFAULT_BITS,
     progress: Callable[[int, int], None] = _untold,
     cancelled: Callable[[], bool] = lambda: False,
 ) -> Path:
-    """Convert a Llama-family GGUF into a model folder under `destination_root` and return that folder.
+    """Convert a GGUF into a model folder under `destination_root` and return that folder.
 
-    `name` is the model's name for people (by default made from the file's name); the folder is named after it. `progress`
-    gets bytes of the source done and in all. A file whose content was imported before is not converted again.
+    `name` is the model's name for people (by default made from the file's name); the folder is named after it. `bits` says
+    what becomes of tensors whose kind MLX has no form for (K-quants): quantized anew to 8, 6 or 4 bits, or None for float16;
+    all others keep their numbers. `progress` gets bytes of the source done and in all. A file whose content was imported
+    before, at the same `bits` where they matter, is not converted again.
 
     Raises `ModelNotFound`, `ModelBroken` or `ModelUnsupported` for what is wrong with the file, `DiskFull` or `ReadOnly` for
     the destination, `ImportCancelled` when `cancelled()` turned true.
     """
     header = read_header(source)
     model = read_model(header)
+    rounded = _rounded_to(model, bits)
 
     def reopened() -> Source:
         return Source(source, header.file_size, progress, cancelled)
 
     # Asked before the lock too: a folder that may not be written to can still hold the model.
-    found = _imported_before(header, destination_root, reopened)
+    found = _imported_before(header, destination_root, reopened, rounded)
     if found is not None:
         return found
     tokenizer = build_tokenizer(header, model.config["vocab_size"])
     with disk_errors(destination_root / LOCK_NAME):
         destination_root.mkdir(parents=True, exist_ok=True)
     with _locked(destination_root, cancelled):
-        found = _imported_before(header, destination_root, reopened)
+        found = _imported_before(header, destination_root, reopened, rounded)
         if found is not None:
             return found
         name = name.strip() or human_name(source.stem)
         with disk_errors(destination_root / folder_name(name)), _partial(destination_root) as folder:
-            _check_space(model, tokenizer, destination_root, name)
+            _check_space(model, tokenizer, destination_root, name, bits)
             with reopened() as opened:
-                _write_model(header, model, tokenizer, folder, opened)
-                record = Record(name, source.name, header.file_size, opened.sha256())
+                _write_model(header, model, tokenizer, folder, opened, bits)
+                record = Record(name, source.name, header.file_size, opened.sha256(), rounded)
             write_record(folder, record)
             _flush(folder)
             return _place(folder, destination_root, record)
 
 
-def _imported_before(header: Header, root: Path, reopened: Callable[[], Source]) -> Path | None:
+def _rounded_to(model: GgufModel, bits: Bits) -> str:
+    """Return what the weights whose kind MLX has no form for become, for the record; "" where there are none."""
+    if not any(is_rounded(planned) for planned in model.tensors):
+        return ""
+    return f"{bits}-bit" if bits else "float16"
+
+
+def _imported_before(header: Header, root: Path, reopened: Callable[[], Source], rounded: str) -> Path | None:
     """Return the whole folder that the same content was imported into; hashes the file only where one of its size is known."""
-    known = [(folder, record) for folder, record in _records(root) if record.source_size == header.file_size]
+    wanted = (header.file_size, rounded)
+    known = [(folder, record) for folder, record in _records(root) if (record.source_size, record.rounded_to) == wanted]
     if not known:
         return None
     with reopened() as source:
@@ -102,7 +116,8 @@ def _records(root: Path) -> list[tuple[Path, Record]]:
 
 def _place(folder: Path, root: Path, record: Record) -> Path:
     """Give the finished folder its name, in one step; one of the same content is there only where it was damaged since."""
-    damaged = next((path for path, known in _records(root) if known.source_sha256 == record.source_sha256), None)
+    wanted = (record.source_sha256, record.rounded_to)
+    damaged = next((path for path, known in _records(root) if (known.source_sha256, known.rounded_to) == wanted), None)
     destination = damaged or _free_name(root / folder_name(record.name))
     if damaged is not None:
         damaged.rename(folder.with_name(f"{folder.name}-damaged"))
@@ -156,21 +171,21 @@ def _free_name(wanted: Path) -> Path:
     return candidate
 
 
-def _check_space(model: LlamaModel, tokenizer: TokenizerFiles, root: Path, name: str) -> None:
+def _check_space(model: GgufModel, tokenizer: TokenizerFiles, root: Path, name: str, bits: Bits) -> None:
     """Refuse at once what could not be finished."""
-    weights = sum(spec.size for planned in model.tensors for spec in specs(planned))
+    weights = sum(spec.size for planned in model.tensors for spec in specs(planned, bits))
     needed = weights + len(tokenizer.tokenizer.encode()) + SPARE_BYTES
     free = shutil.disk_usage(root).free
     if free < needed:
         raise DiskFull(f"The disk is full: {name} needs {needed / 1e6:,.0f} MB in {root}, where {free / 1e6:,.0f} MB are free.")
 
 
-def _write_model(header: Header, model: LlamaModel, tokenizer: TokenizerFiles, folder: Path, source: Source) -> None:
+def _write_model(header: Header, model: GgufModel, tokenizer: TokenizerFiles, folder: Path, source: Source, bits: Bits) -> None:
     config = {**model.config, "eos_token_id": list(tokenizer.eos_token_ids)}
-    rule = quantization(model.tensors)
+    rule = quantization(model.tensors, bits)
     if rule is not None:
         config["quantization"] = rule
-    config["torch_dtype"] = _dtype(model)
+    config.setdefault("torch_dtype", _dtype(model, bits))
     texts = {
         "config.json": json.dumps(config, indent=2) + "\n",
         "tokenizer.json": tokenizer.tokenizer,
@@ -184,16 +199,16 @@ def _write_model(header: Header, model: LlamaModel, tokenizer: TokenizerFiles, f
     with (folder / "model.safetensors").open("xb") as file:
         write_safetensors(
             file,
-            [spec for planned in tensors for spec in specs(planned)],
-            (part for planned in tensors for part in convert(header, planned, source.read)),
+            [spec for planned in tensors for spec in specs(planned, bits)],
+            (part for planned in tensors for part in convert(header, planned, source.read, bits)),
         )
 
 
-def _dtype(model: LlamaModel) -> str:
+def _dtype(model: GgufModel, bits: Bits) -> str:
     """Return the float type of most weights: what scales are stored in, where weights are quantized."""
     sizes: dict[str, int] = {}
     for planned in model.tensors:
-        kind = {"F32": "float32", "BF16": "bfloat16"}.get(planned.info.kind, "float16")
+        kind = {"F32": "float32", "F16": "float16", "BF16": "bfloat16"}[storage(planned, bits).dtype]
         sizes[kind] = sizes.get(kind, 0) + planned.info.size
     return max(sizes, key=lambda kind: sizes[kind])
 

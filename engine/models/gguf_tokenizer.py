@@ -207,8 +207,8 @@ def _merges_by_score(facts: _Facts) -> list[tuple[str, str]]:
         if facts.types[index] != NORMAL:
             continue
         for cut in range(1, len(piece)):
-            left, right = pieces.get(piece[:cut]), pieces.get(piece[cut:])
-            if left is not None and right is not None:
+            left = pieces.get(piece[:cut])
+            if left is not None and (right := pieces.get(piece[cut:])) is not None:
                 merges.append((-scores[index], index, left, right))
     merges.sort()
     return [(facts.tokens[left], facts.tokens[right]) for _, _, left, right in merges]
@@ -216,10 +216,18 @@ def _merges_by_score(facts: _Facts) -> list[tuple[str, str]]:
 
 def _add_tokens(tokenizer: Tokenizer, facts: _Facts) -> None:
     """Make control tokens whole and special, user-defined ones whole; begin and end texts as the file says."""
+    special, plain = [], []
+    # SentencePiece looks for user-defined pieces in the text whose spaces are “▁” already. Where it also puts a space in
+    # front, `tokenizers` would put one in front of the piece too: there they are looked for in the text as it is.
+    normalized = facts.kind == "llama" and not facts.space_prefix()
     for index, kind in enumerate(facts.types):
-        if kind in (CONTROL, USER_DEFINED) or index in (facts.bos, facts.eos):
-            added = AddedToken(facts.tokens[index], special=kind != USER_DEFINED, normalized=False)
-            (tokenizer.add_special_tokens if added.special else tokenizer.add_tokens)([added])
+        if kind == USER_DEFINED and index not in (facts.bos, facts.eos):
+            plain.append(AddedToken(facts.tokens[index], special=False, normalized=normalized))
+        elif kind in (CONTROL, USER_DEFINED) or index in (facts.bos, facts.eos):
+            special.append(AddedToken(facts.tokens[index], special=True, normalized=False))
+    # All at once: each call builds its automaton anew, and Gemma has six thousand.
+    tokenizer.add_special_tokens(special)
+    tokenizer.add_tokens(plain)
     begin = [facts.bos] if facts.add_bos and facts.bos is not None else []
     end = [facts.eos] if facts.add_eos and facts.eos is not None else []
     steps: list[Any] = [processors.ByteLevel(trim_offsets=False)] if facts.kind == "gpt2" else []

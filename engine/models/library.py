@@ -13,7 +13,7 @@ from engine.core.paths import Paths
 from engine.models import starter
 from engine.models.facts import Facts, read_config, read_facts
 from engine.models.gguf_header import read_header
-from engine.models.gguf_llama import read_model
+from engine.models.gguf_model import read_model
 from engine.models.huggingface_cache import CachedRepository, cache_folder, cached_repositories
 from engine.models.integrity import problem_of
 from engine.models.names import human_name

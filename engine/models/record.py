@@ -11,12 +11,16 @@ VERSION = 1
 
 @dataclass(frozen=True)
 class Record:
-    """Where a folder came from: the human `name`, the source file's name, size in bytes and SHA-256."""
+    """Where a folder came from: the human `name`, the source file's name, size in bytes and SHA-256.
+
+    `rounded_to` is what the weights became that could not keep their numbers: “8-bit”, “float16”; "" where all kept them.
+    """
 
     name: str
     source_name: str
     source_size: int
     source_sha256: str
+    rounded_to: str = ""
 
 
 def write_record(folder: Path, record: Record) -> None:
@@ -29,8 +33,9 @@ def read_record(folder: Path) -> Record | None:
     """Return the record of a folder, or None when it has none that can be read."""
     try:
         document = json.loads((folder / FILE_NAME).read_text("utf-8"))
+        document = {"rounded_to": "", **document}  # Flint's first imports rounded nothing and did not say so.
         record = Record(**{entry.name: document[entry.name] for entry in dataclasses.fields(Record)})
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
-    texts = (record.name, record.source_name, record.source_sha256)
+    texts = (record.name, record.source_name, record.source_sha256, record.rounded_to)
     return record if all(isinstance(text, str) for text in texts) and isinstance(record.source_size, int) else None

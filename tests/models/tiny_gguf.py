@@ -6,6 +6,7 @@ import json
 
 import numpy as np
 
+from tests.models.gguf_blocks import random_blocks
 from tests.models.tiny_tokenizers import CHATML, CORPUS, byte_level
 
 NAMES = {
@@ -126,8 +127,8 @@ def gguf_name(name):
 def tiny_gguf(path, *, kind="Q4_0", kinds=None, tokenizer=None, metadata=None, drop=(), extra=None, name="Tiny", **shape):
     """Write a tiny Llama as GGUF; return its weights by mlx-lm's names, float32, as the file's quantization left them.
 
-    `kind` is the matrices' (norms and biases stay F32), `kinds` overrides it by mlx-lm's name of the module; `metadata`
-    overrides entries (None removes one); `drop` names GGUF tensors to leave out, `extra` adds some.
+    `kind` is the matrices' (norms and biases stay F32), `kinds` overrides it by mlx-lm's name of the module; a K-quant, which
+    the `gguf` package cannot make, gets random blocks of its own instead of the weights. `metadata` overrides entries (None removes one); `drop` names GGUF tensors to leave out, `extra` adds some.
     """
     import gguf
 
@@ -150,19 +151,18 @@ def tiny_gguf(path, *, kind="Q4_0", kinds=None, tokenizer=None, metadata=None, d
     architecture = metadata.get("general.architecture", "llama")
     path.parent.mkdir(parents=True, exist_ok=True)
     writer = gguf.GGUFWriter(path, architecture)
-    for key, value in {**facts, **entries, **metadata}.items():
-        if value is not None and key != "general.architecture":
-            _add(writer, key, value)
+    add_metadata(writer, {**facts, **entries, **metadata})
     stored = {}
     for tensor_name, values in weights.items():
         module = tensor_name.rpartition(".")[0]
         wanted = "F32" if values.ndim == 1 else (kinds or {}).get(module, kind)
-        turned = permute(values, heads) if ".q_proj." in tensor_name else values
-        turned = permute(values, kv_heads) if ".k_proj." in tensor_name else turned
-        quantized, back = _stored(turned, wanted), _stored(values, wanted)
-        stored[tensor_name] = gguf.dequantize(back, gguf.GGMLQuantizationType[wanted])
+        rows = random_blocks(wanted, values.shape, len(stored)) if wanted.endswith("_K") else _stored(values, wanted)
+        stored[tensor_name] = gguf.dequantize(rows, gguf.GGMLQuantizationType[wanted])
+        # A row stays whole: its blocks are turned as its weights would be.
+        rows = permute(rows, heads) if ".q_proj." in tensor_name else rows
+        rows = permute(rows, kv_heads) if ".k_proj." in tensor_name else rows
         if gguf_name(tensor_name) not in drop:
-            writer.add_tensor(gguf_name(tensor_name), quantized, raw_dtype=gguf.GGMLQuantizationType[wanted])
+            writer.add_tensor(gguf_name(tensor_name), np.ascontiguousarray(rows), raw_dtype=gguf.GGMLQuantizationType[wanted])
     for tensor_name, (values, wanted) in (extra or {}).items():
         writer.add_tensor(tensor_name, _stored(values, wanted), raw_dtype=gguf.GGMLQuantizationType[wanted])
     writer.write_header_to_file()
@@ -176,6 +176,13 @@ def _stored(values, kind):
     import gguf
 
     return np.ascontiguousarray(gguf.quantize(values, gguf.GGMLQuantizationType[kind]))
+
+
+def add_metadata(writer, entries):
+    """Write the entries that are not None, each as its type suggests; the writer has written the architecture itself."""
+    for key, value in entries.items():
+        if value is not None and key != "general.architecture":
+            _add(writer, key, value)
 
 
 def _add(writer, key, value):

@@ -5,7 +5,7 @@ import pytest
 
 from engine.core.errors import ModelBroken, ModelUnsupported
 from engine.models.gguf_header import read_header
-from engine.models.gguf_llama import read_model
+from engine.models.gguf_model import read_model
 from tests.models.tiny_gguf import tiny_gguf
 
 
@@ -101,7 +101,7 @@ def test_mlx_lm_computes_the_factors_that_were_in_the_file():
         ({"extra": {"rope_freqs.weight": (np.linspace(1, 9, 8, dtype=np.float32), "F32")}}, "rope factors"),
         ({"extra": {"blk.0.attn_sinks.weight": (np.ones(4, np.float32), "F32")}}, "blk.0.attn_sinks.weight"),
         ({"extra": {"mystery": (np.ones(4, np.float32), "F32")}}, "mystery"),
-        ({"kinds": {"model.layers.1.mlp.up_proj": "Q5_0"}}, "Q5_0 tensors"),
+        ({"kinds": {"model.layers.1.mlp.up_proj": "TQ2_0"}, "hidden": 256}, "TQ2_0 tensors"),
     ],
 )
 def test_what_flint_does_not_know_is_refused_by_name(tmp_path, options, text):

@@ -1,23 +1,28 @@
 """The same numbers in other places: what MLX's own GGUF reader makes, without holding the file in memory."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
 from engine.models import gguf_weights
 from engine.models.gguf_header import read_header
-from engine.models.gguf_llama import read_model
+from engine.models.gguf_model import read_model
 from engine.models.gguf_weights import convert, quantization, specs
 from tests.models.tiny_gguf import gguf_name, tiny_gguf
 
+EXACT = {"Q4_0": 4, "Q4_1": 4, "Q5_0": 5, "Q5_1": 5, "Q8_0": 8}
+ROUNDED = ("Q2_K", "Q3_K", "Q4_K", "Q5_K", "Q6_K")
 
-def converted(path):
+
+def converted(path, bits=8):
     """Return every tensor of a GGUF as `convert` gives it, as one array of bytes by name."""
     header = read_header(path)
     data = path.read_bytes()
     found = {}
     for planned in read_model(header).tensors:
-        parts = b"".join(convert(header, planned, lambda offset, size: data[offset : offset + size]))
-        for spec in specs(planned):
+        parts = b"".join(convert(header, planned, lambda offset, size: data[offset : offset + size], bits))
+        for spec in specs(planned, bits):
             found[spec.name], parts = (spec, parts[: spec.size]), parts[spec.size :]
         assert parts == b""
     return found
@@ -49,31 +54,92 @@ def test_quantized_tensors_become_what_mlx_reads_from_the_file(tmp_path, kind):
     assert compared == 2 * (3 * 5 + 2) + 3 + 1
 
 
-@pytest.mark.parametrize("kind", ["Q4_0", "Q4_1", "Q8_0"])
-def test_q_and_k_stand_in_the_order_of_the_original_weights(tmp_path, kind):
+def matrices(weights):
+    return {name.removesuffix(".weight"): values for name, values in weights.items() if values.ndim == 2}
+
+
+@pytest.mark.parametrize(("kind", "bits"), EXACT.items())
+def test_mlx_reads_every_weight_that_it_has_a_form_for_bit_for_bit(tmp_path, kind, bits):
     import mlx.core as mx
 
-    weights = tiny_gguf(tmp_path / "tiny.gguf", kind=kind)
+    weights = matrices(tiny_gguf(tmp_path / "tiny.gguf", kind=kind))
     ours = converted(tmp_path / "tiny.gguf")
-    for name in ("model.layers.0.self_attn.q_proj", "model.layers.1.self_attn.k_proj"):
-        triple = [mx.array(array(ours[f"{name}.{part}"])) for part in ("weight", "scales", "biases")]
-        back = mx.dequantize(
-            *(triple[0], *(part.astype(mx.float32) for part in triple[1:])), group_size=32, bits=4 if "4" in kind else 8
-        )
-        np.testing.assert_allclose(np.array(back), weights[f"{name}.weight"], atol=1e-6)
+    assert len(weights) == 15
+    for name, expected in weights.items():
+        packed, scales, biases = (array(ours[f"{name}.{part}"]) for part in ("weight", "scales", "biases"))
+        halves = [mx.array(part.astype(np.float32)) for part in (scales, biases)]
+        back = np.array(mx.dequantize(mx.array(packed), *halves, group_size=32, bits=bits))
+        assert np.array_equal(back, expected), name
+
+
+@pytest.mark.parametrize("kind", ROUNDED)
+def test_other_kinds_are_dequantized_bit_for_bit_and_kept_as_float16(tmp_path, kind):
+    weights = matrices(tiny_gguf(tmp_path / "tiny.gguf", kind=kind, hidden=256, inner=512))
+    ours = converted(tmp_path / "tiny.gguf", bits=None)
+    assert len(weights) == 15
+    for name, expected in weights.items():
+        assert f"{name}.scales" not in ours
+        assert np.array_equal(array(ours[f"{name}.weight"]), expected.astype(np.float16)), name
+
+
+@pytest.mark.parametrize("bits", [8, 6, 4])
+@pytest.mark.parametrize("kind", ROUNDED)
+def test_other_kinds_are_quantized_from_exactly_what_the_gguf_package_reads(tmp_path, kind, bits):
+    import mlx.core as mx
+
+    weights = matrices(tiny_gguf(tmp_path / "tiny.gguf", kind=kind, hidden=256, inner=512, layers=1))
+    ours = converted(tmp_path / "tiny.gguf", bits)
+    for name, expected in weights.items():
+        theirs = [np.array(part) for part in mx.quantize(mx.array(expected), group_size=64, bits=bits)]
+        packed, scales, biases = (array(ours[f"{name}.{part}"]) for part in ("weight", "scales", "biases"))
+        assert np.array_equal(packed, theirs[0]), name
+        assert np.array_equal(scales, theirs[1].astype(np.float16))
+        halves = [mx.array(part.astype(np.float32)) for part in (scales, biases)]
+        back = np.array(mx.dequantize(mx.array(packed), *halves, group_size=64, bits=bits))
+        groups = expected.reshape(len(expected), -1, 64)
+        step = np.repeat((groups.max(-1) - groups.min(-1)) / (2**bits - 1), 64, axis=-1)
+        # Half a step, up to one more at the far edge where MLX puts zero on the grid, and float16’s part.
+        assert (np.abs(back - expected) <= 1.5 * step + 1e-3 * np.abs(expected).max()).all()
 
 
 @pytest.mark.parametrize("chunk", [1, 3000])
-def test_the_size_of_the_chunks_makes_no_difference(tmp_path, monkeypatch, chunk):
-    tiny_gguf(tmp_path / "tiny.gguf", kinds={"model.embed_tokens": "F16"}, biases=("q_proj", "k_proj", "v_proj", "o_proj"))
+@pytest.mark.parametrize("kind", ["Q4_0", "Q5_1", "Q4_K"])
+def test_the_size_of_the_chunks_makes_no_difference(tmp_path, monkeypatch, kind, chunk):
+    tiny_gguf(
+        tmp_path / "tiny.gguf",
+        kind=kind,
+        kinds={"model.embed_tokens": "F16"},
+        biases=("q_proj", "k_proj", "v_proj", "o_proj"),
+        hidden=256,
+        inner=256,
+        layers=1,
+    )
     whole = converted(tmp_path / "tiny.gguf")
-    monkeypatch.setattr(gguf_weights, "CHUNK_BYTES", chunk)
+    monkeypatch.setattr(gguf_weights, "CHUNK_WEIGHTS", chunk)
     assert converted(tmp_path / "tiny.gguf") == whole
+
+
+def test_a_conversion_holds_a_chunk_not_a_tensor(tmp_path, monkeypatch):
+    monkeypatch.setattr(gguf_weights, "CHUNK_WEIGHTS", 2**16)
+    path = tmp_path / "wide.gguf"
+    tiny_gguf(path, kind="Q4_K", hidden=256, inner=4096, layers=1)
+    header, data = read_header(path), np.memmap(path, mode="r")
+    large = next(planned for planned in read_model(header).tensors if planned.path.endswith("up_proj"))
+    tracemalloc.start()
+    try:
+        for part in convert(header, large, lambda offset, size: data[offset : offset + size].tobytes(), None):
+            del part
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert large.info.shape[0] * large.info.shape[1] == 16 * gguf_weights.CHUNK_WEIGHTS
+    # A chunk as float32 and what dequantizing it takes besides; the whole tensor would take 16 of these for itself.
+    assert peak < 5 * 4 * gguf_weights.CHUNK_WEIGHTS
 
 
 def test_the_rule_follows_most_tensors_and_names_the_others(tmp_path):
     tiny_gguf(tmp_path / "tiny.gguf", kind="Q8_0", kinds={"model.embed_tokens": "Q4_0", "model.layers.0.mlp.up_proj": "F32"})
-    assert quantization(read_model(read_header(tmp_path / "tiny.gguf")).tensors) == {
+    assert quantization(read_model(read_header(tmp_path / "tiny.gguf")).tensors, 8) == {
         "group_size": 32,
         "bits": 8,
         "mode": "affine",
@@ -84,4 +150,14 @@ def test_the_rule_follows_most_tensors_and_names_the_others(tmp_path):
 
 def test_a_model_without_quantized_tensors_has_no_rule(tmp_path):
     tiny_gguf(tmp_path / "tiny.gguf", kind="F16")
-    assert quantization(read_model(read_header(tmp_path / "tiny.gguf")).tensors) is None
+    assert quantization(read_model(read_header(tmp_path / "tiny.gguf")).tensors, 8) is None
+
+
+def test_what_is_rounded_follows_the_bits_asked_for(tmp_path):
+    tiny_gguf(tmp_path / "tiny.gguf", kind="Q6_K", kinds={"model.embed_tokens": "Q5_1"}, hidden=256, inner=256)
+    tensors = read_model(read_header(tmp_path / "tiny.gguf")).tensors
+    five = {"group_size": 32, "bits": 5, "mode": "affine"}
+    assert quantization(tensors, 6) == {"group_size": 64, "bits": 6, "mode": "affine", "model.embed_tokens": five}
+    dense = quantization(tensors, None)
+    assert {name: value for name, value in dense.items() if not name.startswith("model.layers")} == five
+    assert dense["model.layers.1.mlp.up_proj"] is False

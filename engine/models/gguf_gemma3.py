@@ -1,0 +1,121 @@
+"""What a Gemma 3 GGUF says about its model, in the words of a Hugging Face config and of mlx-lm's `gemma3_text`.
+
+The file holds every norm with 1 added (llama.cpp's RMSNorm multiplies by the weight, Gemma's by 1 + weight, as mlx-lm does).
+What a file leaves out is the same in all of Gemma 3 and written in llama.cpp: every sixth layer attends to everything, the
+others' positions rotate with base 10,000. Q and K are not interleaved. Pictures are in a file of their own.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from engine.models.gguf_header import Header
+from engine.models.gguf_plan import GgufModel, Planned, Settings, check_shapes, locate
+
+PATTERN = 6
+LOCAL_ROPE_BASE = 10000.0
+# The 27B scales its queries by the width for a head instead of by the head's length; llama.cpp knows it by its layers.
+LAYERS_OF_27B = 62
+
+_TOP = {"token_embd": "model.embed_tokens", "output_norm": "model.norm", "output": "lm_head"}
+_BLOCK = {
+    "attn_norm": "input_layernorm",
+    "attn_q": "self_attn.q_proj",
+    "attn_k": "self_attn.k_proj",
+    "attn_v": "self_attn.v_proj",
+    "attn_output": "self_attn.o_proj",
+    "attn_q_norm": "self_attn.q_norm",
+    "attn_k_norm": "self_attn.k_norm",
+    "post_attention_norm": "post_attention_layernorm",
+    "ffn_norm": "pre_feedforward_layernorm",
+    "post_ffw_norm": "post_feedforward_layernorm",
+    "ffn_gate": "mlp.gate_proj",
+    "ffn_up": "mlp.up_proj",
+    "ffn_down": "mlp.down_proj",
+}
+
+
+def read_gemma3(header: Header) -> GgufModel:
+    """Return the config and the tensors of a Gemma 3 GGUF.
+
+    Raises `ModelUnsupported`, naming what it is, for a variant or a tensor kind that mlx-lm or Flint lacks; `ModelBroken` when
+    something needed is missing or has a shape that does not fit.
+    """
+    settings = Settings(header, "Gemma 3")
+    for key in ("final_logit_softcapping", "attn_logit_softcapping"):
+        if settings.get(key):
+            raise settings.unsupported(f"sets {header.architecture}.{key}, which Gemma 3 does not have")
+    hidden, layers = settings.integer("embedding_length", minimum=1), settings.integer("block_count", minimum=1)
+    heads, kv_heads, head_dim = settings.head_sizes(hidden)
+    context = settings.integer("context_length", minimum=1)
+    window = settings.integer("attention.sliding_window", default=0)
+    config = {
+        "architectures": ["Gemma3ForCausalLM"],
+        "model_type": "gemma3_text",
+        "hidden_size": hidden,
+        "num_hidden_layers": layers,
+        "intermediate_size": settings.integer("feed_forward_length", minimum=1),
+        "num_attention_heads": heads,
+        "num_key_value_heads": kv_heads,
+        "head_dim": head_dim,
+        "rms_norm_eps": settings.number("attention.layer_norm_rms_epsilon"),
+        "vocab_size": settings.vocabulary(),
+        "max_position_embeddings": context,
+        "rope_theta": settings.number("rope.freq_base", default=1_000_000.0),
+        "rope_local_base_freq": settings.number("rope.freq_base_swa", default=LOCAL_ROPE_BASE),
+        "query_pre_attn_scalar": hidden // heads if layers == LAYERS_OF_27B else head_dim,
+        # Without a window every layer attends to everything: a pattern of one.
+        "sliding_window": window or context,
+        "sliding_window_pattern": _pattern(settings, layers) if window else 1,
+        "hidden_activation": "gelu_pytorch_tanh",
+        "attention_bias": False,
+        # Its hidden states grow past the largest float16 (65,504): in the 270M to 100,000, at the first token.
+        "torch_dtype": "bfloat16",
+        "tie_word_embeddings": not settings.has_tensor("output.weight"),
+    }
+    # It stretches the positions of the layers that attend to everything, in mlx-lm as in llama.cpp.
+    if (scaling := settings.linear_scaling()) is not None:
+        config["rope_scaling"] = scaling
+    tensors = []
+    for info in header.tensors:
+        path, part = locate(settings, info, _TOP, _BLOCK)
+        tensors.append(Planned(info, path, part, one_added=path.endswith("norm")))
+    check_shapes(settings, _expected(config), tensors)
+    return GgufModel(config, tuple(tensors))
+
+
+def _pattern(settings: Settings, layers: int) -> int:
+    """Return after how many layers one attends to everything; a file may give it as a number, or a flag for each layer."""
+    key = "attention.sliding_window_pattern"
+    value = settings.get(key, PATTERN)
+    if isinstance(value, str) or not hasattr(value, "__len__"):
+        period = settings.integer(key, minimum=1, default=PATTERN)
+        flags = []
+    else:
+        flags = [bool(flag) for flag in value]
+        period = flags.index(False) + 1 if False in flags else layers + 1
+    # mlx-lm takes its mask from the first layer that attends to everything: there must be one.
+    if period > layers or (flags and flags != [(layer + 1) % period != 0 for layer in range(layers)]):
+        raise settings.unsupported("has windows in an order that mlx-lm does not run")
+    return period
+
+
+def _expected(config: Mapping[str, Any]) -> Iterator[tuple[str, tuple[int, ...]]]:
+    hidden, inner, size = config["hidden_size"], config["intermediate_size"], config["head_dim"]
+    rows, kv_rows = config["num_attention_heads"] * size, config["num_key_value_heads"] * size
+    yield "model.embed_tokens.weight", (config["vocab_size"], hidden)
+    yield "model.norm.weight", (hidden,)
+    if not config["tie_word_embeddings"]:
+        yield "lm_head.weight", (config["vocab_size"], hidden)
+    for layer in range(config["num_hidden_layers"]):
+        at = f"model.layers.{layer}"
+        for name in ("input", "post_attention", "pre_feedforward", "post_feedforward"):
+            yield f"{at}.{name}_layernorm.weight", (hidden,)
+        yield f"{at}.self_attn.q_norm.weight", (size,)
+        yield f"{at}.self_attn.k_norm.weight", (size,)
+        yield f"{at}.self_attn.q_proj.weight", (rows, hidden)
+        yield f"{at}.self_attn.k_proj.weight", (kv_rows, hidden)
+        yield f"{at}.self_attn.v_proj.weight", (kv_rows, hidden)
+        yield f"{at}.self_attn.o_proj.weight", (hidden, rows)
+        yield f"{at}.mlp.gate_proj.weight", (inner, hidden)
+        yield f"{at}.mlp.up_proj.weight", (inner, hidden)
+        yield f"{at}.mlp.down_proj.weight", (hidden, inner)

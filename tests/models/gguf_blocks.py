@@ -1,0 +1,38 @@
+"""Random valid blocks of ggml's quantized kinds: what the `gguf` package reads but cannot write."""
+
+import numpy as np
+
+# Where a block's float16 numbers stand; every other byte may have any value.
+FLOAT16_AT = {
+    "Q4_0": (0,),
+    "Q4_1": (0, 2),
+    "Q5_0": (0,),
+    "Q5_1": (0, 2),
+    "Q8_0": (0,),
+    "Q2_K": (80, 82),
+    "Q3_K": (108,),
+    "Q4_K": (0, 2),
+    "Q5_K": (0, 2),
+    "Q6_K": (208,),
+}
+
+
+def random_blocks(kind, shape, seed=0, scale=0.01):
+    """Return the rows of bytes of a random matrix of `shape`, [rows, bytes of a row]; scales are ±`scale` · 2^[-3, 3)."""
+    import gguf
+
+    block, width = gguf.GGML_QUANT_SIZES[gguf.GGMLQuantizationType[kind]]
+    rng = np.random.default_rng(seed)
+    rows, count = shape[0], shape[1] // block
+    data = rng.integers(0, 256, (rows, count, width), dtype=np.uint8)
+    for at in FLOAT16_AT[kind]:
+        values = scale * 2.0 ** rng.uniform(-3, 3, (rows, count, 1)) * rng.choice([-1, 1], (rows, count, 1))
+        data[..., at : at + 2] = values.astype("<f2").view(np.uint8)
+    return data.reshape(rows, count * width)
+
+
+def dequantized(kind, rows):
+    """Return what the `gguf` package reads in rows of blocks, float32."""
+    import gguf
+
+    return gguf.dequantize(rows, gguf.GGMLQuantizationType[kind])
