@@ -25,5 +25,5 @@ class ChunkedCache(WindowCache):
         keys, asked = mx.arange(self.start_position, end)[None], mx.arange(self.offset, end)[:, None]
         return (keys <= asked) & (keys // (self.window or end) == asked // (self.window or end))
 
-    def _oldest_needed(self, position: int) -> int:
+    def oldest_needed(self, position: int) -> int:
         return 0 if self.window is None else position // self.window * self.window

@@ -19,9 +19,8 @@ COUNTS_ROWS = frozenset({"afm7"})
 def make_cache(model: Any, policy: CachePolicy) -> list[Any]:
     """Return one cache per layer, as `model` (mlx-lm's) takes them.
 
-    Growing layers get a window of the policy's length and precision (mlx-lm's own `KVCache` where there is no bound and no
-    quantization); sliding ones a window of the model's own size, or of the policy's where that is smaller; chunked ones
-    likewise. Recurrent states and caches of a model's own making are left alone.
+    Growing layers get a window of the policy's length and precision; sliding ones a window of the model's own size, or of
+    the policy's where that is smaller; chunked ones likewise. Recurrent states and a model's own kinds are left alone.
     """
     from mlx_lm.models.cache import make_prompt_cache
 
@@ -39,7 +38,7 @@ def _replaced(layer: Any, policy: CachePolicy, keeps_view: bool) -> Any:
 
     if type(layer) is CacheList:
         return CacheList(*(_replaced(inner, policy, keeps_view) for inner in layer.caches))
-    if type(layer) is KVCache and (policy.context is not None or policy.kv_bits != "off"):
+    if type(layer) is KVCache:
         return WindowCache(policy.context, pinned=policy.pinned, bits=policy.bits, keeps_view=keeps_view)
     if type(layer) is RotatingKVCache:
         bits = policy.bits if layer.max_size > LARGEST_PLAIN else (None, None)

@@ -1,70 +1,253 @@
-"""The KV cache of the conversation a model saw last, reused as far as the next prompt agrees with it."""
+"""A model's KV cache, and what it remembers of other conversations and branches: only tokens never seen are read again.
 
-from collections.abc import Sequence
+The live layers hold one conversation. What leaves them (a branch that is left, rows that roll out of a window, another chat)
+is kept as rows by position, in a tree of branches, as long as the memory given to it lasts. A prompt is answered from the
+longest prefix that can be put together again exactly, for every kind of layer: attention layers from rows, recurrent layers
+from the states kept at marks.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
+
+import mlx.core as mx
+
+from engine.cache import layers as kinds
+from engine.cache.branches import Branch, BranchTree, common_prefix
+from engine.cache.make import make_cache
+from engine.cache.policy import CachePolicy
+from engine.cache.rows import Span, covers, cut, held_spans, needed_spans, rebuild, without
+from engine.cache.window import WindowCache
+
+LEAST_KEPT = 16
+"""Tokens of a branch from which on it is worth keeping: reading fewer again costs less than their rows' memory."""
 
 
 class PrefixCache:
-    """One KV cache per layer and the token ids it holds.
+    """The caches of one model's layers, as mlx-lm's models take them in `layers`, and the ids they hold in `tokens`.
 
-    `layers` is what mlx-lm's models take as `cache`; `tokens` are the ids whose keys and values stand in it, in order.
+    `limit` bounds the bytes kept of what is not live; 0 keeps nothing. It must be used on the engine thread.
     """
 
-    def __init__(self, model: Any) -> None:
+    def __init__(self, model: Any, policy: CachePolicy | None = None, limit: int = 0) -> None:
         self._model = model
+        self.policy = policy or CachePolicy()
+        self.limit = limit
+        self.tree = BranchTree()
         self.tokens: list[int] = []
         self.layers: list[Any] = []
+        self._windows: dict[int, WindowCache] = {}
+        self._others: dict[int, Any] = {}
+        self._spill_at = 0
+        self.branch = self.tree.root()
         self.drop()
 
-    def drop(self) -> None:
-        """Forget everything, as after an exception that may have left layers at different offsets."""
-        from mlx_lm.models.cache import make_prompt_cache
+    # -- what a request does ----------------------------------------------------------------------------------------
 
-        self.tokens = []
-        self.layers = make_prompt_cache(self._model)
+    def reuse(self, ids: Sequence[int], pinned: int = 0) -> int:
+        """Make the layers hold the longest prefix of `ids` that can be restored, and return its length.
 
-    def reuse(self, ids: Sequence[int]) -> int:
-        """Rewind to the longest prefix shared with `ids` and return its length.
-
-        At least the last id is always left to be read, since its logits are needed.
+        At least the last id is always left to be read, since its logits are needed. The first `pinned` tokens stay in the
+        context however long the conversation gets.
         """
-        shared = common_prefix(self.tokens, ids[:-1])
-        excess = len(self.tokens) - shared
-        if excess and not self._trim(excess):
-            self.drop()
-            return 0
-        del self.tokens[shared:]
-        return shared
+        wanted = list(ids[:-1])
+        shared = common_prefix(self.tokens, wanted)
+        blank = self._blank(pinned)
+        position, branch = self._best(wanted, shared, blank)
+        if branch is self.branch and self._can_step_back(position, blank):
+            self._step_back(position)
+        else:
+            self._park()
+            self._begin(blank, self.tree.grow(branch, position) if position else self.tree.root())
+            self._restore(branch, position)
+            self.tokens = wanted[:position]
+        for window in self._policy_windows():
+            window.pinned = min(pinned, (window.window or pinned + 1) - 1)
+        self.tree.evict(self.limit, self.branch)
+        return position
+
+    def before(self, count: int) -> None:
+        """Keep the rows that a forward of `count` tokens would push out of a window. Call it before each forward."""
+        if len(self.tokens) + count <= self._spill_at:
+            return
+        if self.limit:
+            leaving = [(index, window, window.leaving(count)) for index, window in self._windows.items()]
+            mx.eval([array for index, window, span in leaving if span for array in self._keep(index, window, span)])
+            self.tree.evict(self.limit, self.branch)
+        self._spill_at = len(self.tokens) + min((window.room for window in self._windows.values()), default=0)
 
     def extend(self, ids: Sequence[int]) -> None:
         """Record that the layers now hold `ids` too."""
         self.tokens.extend(ids)
+        self.branch.tokens.extend(ids)
+
+    def mark(self) -> list[mx.array]:
+        """Keep the recurrent layers' state after the tokens held now, so that a later prompt can go on from here.
+
+        Returns the arrays to evaluate before the next forward.
+        """
+        if not self._others or not self.tokens or not self.limit:
+            return []
+        state = {index: kinds.snapshot(layer) for index, layer in self._others.items()}
+        self.branch.keep_state(len(self.tokens), state)
+        return [array for saved in state.values() for array in saved.arrays.values()]
+
+    def drop(self) -> None:
+        """Forget the live conversation, as after an exception that may have left layers at different offsets.
+
+        What was kept before is whole and stays.
+        """
+        self._begin(self._blank(0), self.tree.root())
+
+    def forget(self) -> None:
+        """Forget everything."""
+        self.tree = BranchTree()
+        self.drop()
+
+    # -- figures ----------------------------------------------------------------------------------------------------
 
     @property
     def nbytes(self) -> int:
-        """Bytes that the layers' arrays take."""
-        return sum(int(layer.nbytes) for layer in self.layers)
+        """Bytes of the live layers."""
+        return kinds.nbytes(self.layers)
 
-    def _trim(self, count: int) -> bool:
-        if not all(_can_rewind(layer) for layer in self.layers):
+    @property
+    def kept_bytes(self) -> int:
+        """Bytes kept of what is not live."""
+        return self.tree.nbytes
+
+    @property
+    def dropped(self) -> int:
+        """Tokens of the live conversation that its next token does not see."""
+        return max((window.hidden for window in self._windows.values() if not window.sliding), default=0)
+
+    def shrink(self, limit: int) -> int:
+        """Give memory back until at most `limit` bytes are kept; return the bytes given back."""
+        given = self.tree.evict(limit, self.branch)
+        if given:
+            mx.clear_cache()
+        return given
+
+    # -- how it works -----------------------------------------------------------------------------------------------
+
+    def _blank(self, pinned: int) -> list[Any]:
+        policy = self.policy
+        if policy.context is not None:
+            pinned = min(pinned, policy.context - 1)
+        return make_cache(self._model, replace(policy, pinned=pinned))
+
+    def _begin(self, layers: list[Any], branch: Branch) -> None:
+        """Go on with other layers, which are empty."""
+        self.branch = branch
+        self.tokens = []
+        self.layers = layers
+        self._windows, self._others = _by_kind(layers)
+        self._spill_at = 0
+
+    def _policy_windows(self) -> Iterator[WindowCache]:
+        """Yield the windows that the policy bounds and whose pinned rows can still be chosen."""
+        for window in self._windows.values():
+            if not window.sliding and window.window is not None and not window.lost and not window.hidden:
+                yield window
+
+    def _best(self, wanted: list[int], shared: int, blank: list[Any]) -> tuple[int, Branch]:
+        """Return the most tokens of `wanted` that can be had, and the branch that leads there."""
+        windows, _ = _by_kind(blank)
+        best = (shared, self.branch) if self._can_step_back(shared, blank) else (0, self.branch)
+        for match in self.tree.matches(wanted):
+            if match.length <= best[0]:
+                break
+            position = self._restorable(match.branch, match.length, min(shared, match.length), windows)
+            if position > best[0]:
+                best = (position, match.branch)
+        return best
+
+    def _restorable(self, branch: Branch, length: int, shared: int, windows: Mapping[int, WindowCache]) -> int:
+        """Return the last position up to `length` along the branch's path where every layer can be restored, else 0."""
+        live = min(shared, branch.shared_path(self.branch))
+        spans = {}
+        for index in windows:
+            kept = [(rows.start, rows.stop) for rows in branch.pieces(index, length)]
+            held = held_spans(self._windows[index])
+            spans[index] = kept + [(start, min(stop, live)) for start, stop in held if start < live]
+        if self._others:
+            candidates = set(branch.state_positions(length))
+        else:
+            candidates = {length, *(min(stop, length) for each in spans.values() for _, stop in each)}
+        for position in sorted(candidates, reverse=True):
+            needs = ((index, need) for index, window in windows.items() for need in needed_spans(window, position))
+            if all(covers(spans[index], need) for index, need in needs):
+                return position
+        return 0
+
+    def _can_step_back(self, position: int, blank: list[Any]) -> bool:
+        """Return whether the live layers can be taken back to `position` exactly."""
+        back = len(self.tokens) - position
+        blanks, _ = _by_kind(blank)
+        for index, window in self._windows.items():
+            if not window.can_trim(back):
+                return False
+            if window.lost and window.pinned != blanks[index].pinned:
+                return False  # Another system prompt is pinned there.
+        return not back or not self._others or position in self.branch.state_positions(position)
+
+    def _step_back(self, position: int) -> None:
+        """Take back the newest tokens, keeping them as a branch where that is worth it."""
+        back = len(self.tokens) - position
+        if not back:
+            self.tree.touch(self.branch)
+            return
+        kept = self._park(position)
+        for window in self._windows.values():
+            window.trim(back)
+        if self._others:
+            self._restore_states(self.branch, position)
+        del self.tokens[position:]
+        self._spill_at = 0
+        if kept or not self.branch.cut_off(position):
+            self.branch = self.tree.grow(self.branch, position) if position else self.tree.root()
+
+    def _park(self, start: int = 0) -> bool:
+        """Keep what is live from position `start` on, as far as it is not kept already; return whether it was worth it."""
+        if len(self.tokens) - start < LEAST_KEPT or self.limit < kinds.nbytes(self.layers):
             return False
-        return all(layer.trim(count) == count for layer in self.layers)
+        made: list[mx.array] = []
+        for index, window in self._windows.items():
+            for first, stop in held_spans(window):
+                made += self._keep(index, window, (max(first, start), stop))
+        if self._others:
+            made += self.mark()
+        mx.eval(made)
+        return True
+
+    def _keep(self, index: int, window: WindowCache, span: Span) -> list[mx.array]:
+        """Keep the rows of a layer in `span`, but for those that are kept; return their arrays, not yet evaluated."""
+        kept = [(rows.start, rows.stop) for rows in self.branch.pieces(index, span[1])]
+        arrays = []
+        for start, stop in without(span, kept):
+            for rows in cut(window, start, stop):
+                for part in self.branch.keep(index, rows):
+                    arrays += part.arrays
+        return arrays
+
+    def _restore(self, branch: Branch, position: int) -> None:
+        """Put the empty layers together as they were after the first `position` tokens of a branch's path."""
+        if not position:
+            return
+        for index, window in self._windows.items():
+            rebuild(window, position, branch.pieces(index, position))
+        if self._others:
+            self._restore_states(branch, position)
+        mx.eval([layer.state for layer in self.layers])
+
+    def _restore_states(self, branch: Branch, position: int) -> None:
+        state = branch.state_positions(position)[position]
+        for index, layer in self._others.items():
+            kinds.restore(layer, state[index])
 
 
-def _can_rewind(layer: Any) -> bool:
-    """Return whether a layer still holds all that an earlier position could see.
-
-    A chunked layer of mlx-lm's calls itself trimmable also after it let go of its oldest rows.
-    """
-    parts = getattr(layer, "caches", (layer,))
-    return all(part.is_trimmable() and not getattr(part, "start_position", 0) for part in parts)
-
-
-def common_prefix(left: Sequence[int], right: Sequence[int]) -> int:
-    """Return how many leading ids two sequences share."""
-    length = 0
-    for one, other in zip(left, right, strict=False):
-        if one != other:
-            break
-        length += 1
-    return length
+def _by_kind(layers: Sequence[Any]) -> tuple[dict[int, WindowCache], dict[int, Any]]:
+    """Return the attention windows and the other caches by their place among the single caches of all layers."""
+    singles = dict(enumerate(kinds.single(layers)))
+    windows = {index: layer for index, layer in singles.items() if isinstance(layer, WindowCache)}
+    return windows, {index: layer for index, layer in singles.items() if index not in windows}

@@ -1,18 +1,17 @@
 """One side of a layer's cache, its keys or its values: older rows in a buffer, quantized or not, and the newest ones plain."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import mlx.core as mx
 
 GROUPS = (64, 32)
-"""Sizes of a quantization group, the first that divides the head's width is taken; a width that none divides stays plain."""
+"""Sizes of a quantization group; the first that divides the row's width is taken, and a width that none divides stays plain."""
 
 LARGEST_HALF = 65504.0
 
 
-@dataclass(frozen=True)
-class Move:
+class Move(NamedTuple):
     """What a write does to the rows, the same on both sides. Rows are counted in the order of their positions.
 
     Of the `aged` rows in the buffer the `dropped` ones behind the first `pinned` go. The newest rows and those that come are
@@ -35,7 +34,10 @@ def group_of(width: int) -> int | None:
 
 
 def row_bytes(width: int, bits: int | None, itemsize: int) -> float:
-    """Return the bytes that one row of `width` numbers takes: bits/8 each, and a float16 scale and bias a group."""
+    """Return the bytes that one row of `width` numbers takes: bits/8 each, and a float16 scale and bias a group.
+
+    `itemsize` is that of the model's own precision, in bytes, for rows that stay in it.
+    """
     group = group_of(width)
     if bits is None or group is None:
         return float(width * itemsize)
@@ -60,25 +62,36 @@ class Side:
         return int(self.parts[0].shape[2]) if self.parts else 0
 
     @property
-    def nbytes(self) -> int:
-        """Bytes of the buffer, its free rows included, and of the newest rows."""
-        return sum(part.nbytes for part in self.parts) + (0 if self.newest is None else self.newest.nbytes)
+    def arrays(self) -> list[mx.array]:
+        """Every array."""
+        return [*self.parts] if self.newest is None else [*self.parts, self.newest]
+
+    @property
+    def written(self) -> mx.array:
+        """The array that the last rows were written to."""
+        return self.parts[0] if self.newest is None else self.newest
+
+    @written.setter
+    def written(self, array: mx.array) -> None:
+        if self.newest is None:
+            self.parts = (array, *self.parts[1:])
+        else:
+            self.newest = array
 
     def store(self, rows: mx.array, move: Move) -> None:
         """Add `rows` [B, H, S, width]."""
         run = rows if self.newest is None else mx.concatenate([self.newest, rows], axis=2)
         if move.skipped:
             run = mx.concatenate([run[..., : move.head, :], run[..., move.head + move.skipped :, :]], axis=2)
-        if move.dropped or (self.parts and move.capacity > self.capacity):
-            self._rebuild(move)
+        self.make_room(move)
         if move.aging:
-            self._write(run[..., : move.aging, :], move)
+            self.write(self.encoded(run[..., : move.aging, :]), move.aged - move.dropped, move.capacity)
         # A slice would keep the whole run alive.
         self.newest = mx.contiguous(run[..., move.aging :, :]) if run.shape[2] > move.aging else None
 
     def read(self, ranges: Sequence[tuple[int, int]], aged: int, dtype: mx.Dtype) -> list[mx.array]:
         """Return the rows of each range `(start, stop)`, in `dtype`; `aged` rows of the buffer are in use."""
-        buffer = self._plain(dtype) if any(start < min(stop, aged) for start, stop in ranges) else None
+        buffer = self._decoded(dtype) if any(start < min(stop, aged) for start, stop in ranges) else None
         found = []
         for start, stop in ranges:
             if buffer is not None and start < min(stop, aged):
@@ -87,51 +100,50 @@ class Side:
                 found.append(self.newest[..., max(start, aged) - aged : stop - aged, :])
         return found
 
-    def cut(self, newest: int) -> None:
-        """Keep the first `newest` of the newest rows."""
-        self.newest = self.newest[..., :newest, :] if newest and self.newest is not None else None
-
-    def _write(self, rows: mx.array, move: Move) -> None:
-        encoded = self._encode(rows)
-        if not self.parts:
-            self.parts = tuple(mx.zeros((*part.shape[:2], move.capacity, part.shape[3]), part.dtype) for part in encoded)
-        start = move.aged - move.dropped
-        for part, fresh in zip(self.parts, encoded, strict=True):
-            part[..., start : start + move.aging, :] = fresh
-
-    def _rebuild(self, move: Move) -> None:
-        """Make a buffer of the new capacity with the rows that stay.
+    def make_room(self, move: Move) -> None:
+        """Drop the buffer's rows that go, and let it have the new capacity.
 
         One concatenation: moving rows inside the old buffer would need a copy of the rows and one of the buffer.
         """
-        kept = move.aged - move.dropped
+        if not self.parts or not (move.dropped or move.capacity > self.capacity):
+            return
+        behind = move.pinned + move.dropped
+        free = move.capacity - (move.aged - move.dropped)
         self.parts = tuple(
-            mx.concatenate(
-                [
-                    part[..., : move.pinned, :],
-                    part[..., move.pinned + move.dropped : move.aged, :],
-                    mx.zeros((*part.shape[:2], move.capacity - kept, part.shape[3]), part.dtype),
-                ],
-                axis=2,
-            )
+            mx.concatenate([part[..., : move.pinned, :], part[..., behind : move.aged, :], _zeros(part, free)], axis=2)
+            if move.dropped
+            else mx.concatenate([part[..., : move.aged, :], _zeros(part, free)], axis=2)
             for part in self.parts
         )
 
-    def _plain(self, dtype: mx.Dtype) -> mx.array:
-        """The whole buffer in plain numbers: decoding a slice of it would first copy the slice."""
-        if len(self.parts) == 1:
-            return self.parts[0]
-        codes, scales, biases = self.parts
-        group = codes.shape[-1] * 32 // (self.bits or 1) // scales.shape[-1]
-        plain: mx.array = mx.dequantize(codes, scales, biases, group_size=group, bits=self.bits, dtype=dtype)
-        return plain
+    def write(self, encoded: Sequence[mx.array], start: int, capacity: int) -> None:
+        """Put rows as `encoded` gives them into the buffer, from its row `start` on; make one of `capacity` where there is none."""
+        if not self.parts:
+            self.parts = tuple(_zeros(part, capacity) for part in encoded)
+        for part, rows in zip(self.parts, encoded, strict=True):
+            part[..., start : start + rows.shape[2], :] = rows
 
-    def _encode(self, rows: mx.array) -> tuple[mx.array, ...]:
-        group = group_of(rows.shape[-1])
+    def encoded(self, rows: mx.array) -> tuple[mx.array, ...]:
+        """Return rows as the buffer holds them."""
+        group = group_of(rows.shape[3])
         if self.bits is None or group is None:
             return (rows,)
         codes, scales, biases = mx.quantize(rows.astype(mx.float32), group_size=group, bits=self.bits)
         return codes, _half(scales), _half(biases)
+
+    def _decoded(self, dtype: mx.Dtype) -> mx.array:
+        """The whole buffer in plain numbers: to decode a slice of it would copy the slice first."""
+        if len(self.parts) == 1:
+            return self.parts[0]
+        codes, scales, biases = self.parts
+        bits = self.bits or 0
+        group = codes.shape[3] * 32 // bits // scales.shape[3]
+        plain: mx.array = mx.dequantize(codes, scales, biases, group_size=group, bits=bits, dtype=dtype)
+        return plain
+
+
+def _zeros(part: mx.array, rows: int) -> mx.array:
+    return mx.zeros((part.shape[0], part.shape[1], rows, part.shape[3]), part.dtype)
 
 
 def _half(numbers: mx.array) -> mx.array:

@@ -9,33 +9,14 @@ Attention always gets plain arrays: mlx-lm's quantized attention is chosen by an
 not have (it fails with attention sinks, MLA and shared keys, and knows no rows of two precisions).
 """
 
-from typing import NamedTuple
-
 import mlx.core as mx
 
 from engine.cache.mask import visible
-from engine.cache.side import Move, Side
-from engine.cache.snapshot import Snapshot, same
+from engine.cache.rows import BLOCK, STEP, Rows
+from engine.cache.snapshot import Snapshot
 
-RECENT = 64
-"""Newest rows that stay plain in every precision."""
-BLOCK = 16
-"""Rows quantized at a time, so that the plain ones are 64 to 79."""
 SLACK = 32
 """Rows held beyond those that a query may see."""
-STEP = 256
-"""Rows that the buffer grows by, and at most between two moves."""
-SIDES = ("keys", "values")
-
-
-class _Returned(NamedTuple):
-    """What the next `update_and_fetch` returns: `rows`, the first `pinned` of them from the conversation's beginning;
-    `hidden` of the rows behind those are held but seen by no query; `in_place` when they are the buffer's own."""
-
-    rows: int
-    pinned: int
-    hidden: int
-    in_place: bool
 
 
 class WindowCache:
@@ -54,7 +35,6 @@ class WindowCache:
         pinned: int = 0,
         bits: tuple[int | None, int | None] = (None, None),
         slack: int = SLACK,
-        step: int = STEP,
         sliding: bool = False,
         keeps_view: bool = False,
     ) -> None:
@@ -65,38 +45,25 @@ class WindowCache:
         self.offset = 0
         self.lost = 0
         self._pinned = pinned
-        self._precision = bits
-        self._plain = bits == (None, None)
+        self._full = None if window is None else window - 1 + slack
         self._slack = slack
-        self._step = step if window is None else min(step, max(BLOCK, window // 4))
+        step = STEP if window is None else min(STEP, max(BLOCK, window // 4))
+        self._rows = Rows(bits, None if self._full is None else self._full + step)
         self._keeps_view = keeps_view
         self._view: tuple[mx.array, mx.array] | None = None
-        self._aged = 0
-        self._held = 0
-        self._sides: list[Side] = []
 
     # What mlx-lm's models call
 
     def update_and_fetch(self, keys: mx.array, values: mx.array) -> tuple[mx.array, mx.array]:
         """Store the rows [B, H, S, width] of the next S tokens; return those that `make_mask(S)` speaks of."""
         self._view = None  # It would keep the buffer from being written in place.
-        if not self._sides:
-            self._sides = self._new_sides(keys, values)
-        count = keys.shape[2]
-        returned, move, seen = self._returned(count), self._move(count), self._seen_ranges()
-        fresh = (keys, values)[: len(self._sides)]
-        views = []
-        for side, rows in zip(self._sides, fresh, strict=True):
-            if returned.in_place:
-                side.store(rows, move)
-                end = move.aged - move.dropped + count
-                views.append(side.parts[0][..., end - returned.rows : end, :])
-            else:
-                views.append(mx.concatenate([*side.read(seen, move.aged, rows.dtype), rows], axis=2))
-                side.store(rows, move)
-        self._aged = move.aged - move.dropped + move.aging
-        self._held += count - move.dropped - move.skipped
-        self.lost += move.dropped + move.skipped
+        count, surplus = keys.shape[2], self._surplus(keys.shape[2])
+        if self._in_place(count, surplus):
+            first = 0 if self._pinned else self._rows.held - surplus - self._seen()
+            views = self._rows.append((keys, values), self._pinned, surplus, first)
+        else:
+            views = self._rows.extend((keys, values), self._pinned, surplus, self._seen_ranges())
+        self.lost += surplus
         self.offset += count
         view = (views[0], views[-1])
         if self._keeps_view:
@@ -109,63 +76,71 @@ class WindowCache:
             raise RuntimeError("This cache does not keep what it returned.")
         return self._view
 
-    def make_mask(self, N: int, return_array: bool = False, window_size: int | None = None) -> mx.array | str | None:  # noqa: N803 - as mlx-lm names it
+    def make_mask(self, N: int, return_array: bool = False, window_size: int | None = None) -> mx.array | str | None:  # noqa: N803
         """Return the mask for a forward of `N` tokens: None or "causal" where every row is seen, else booleans.
 
         Those of a single token have four dimensions, as deepseek_v32 picks from them along the last one.
         """
-        rows, pinned, hidden, _ = self._returned(N)
-        oldest = 0 if pinned else self.offset + N - rows
+        seen, surplus = self._seen(), self._surplus(N)
+        rows, pinned = seen + N, min(self._pinned, seen)
+        # Leaving out what lies between the pinned rows and the newest would copy them all: the mask hides it instead.
+        gap = self._rows.held - surplus - seen if pinned and self._in_place(N, surplus) else 0
         crowded = N > 1 and self.window is not None and rows > self.window
+        oldest = 0 if pinned else self.offset + N - rows
         far = window_size is not None and self.offset + N - 1 - oldest >= window_size
-        if not (crowded or hidden or far):
+        if not (gap > 0 or crowded or far):
             if N == 1:
                 return None
             if not return_array:
                 return "causal"
-        near = None if self.window is None else self.window - self._pinned
         mask = visible(
-            first=self.offset, queries=N, rows=rows, pinned=pinned, near=near, always=self._pinned, window_size=window_size
+            first=self.offset,
+            queries=N,
+            rows=rows + gap,
+            pinned=pinned,
+            near=None if self.window is None else self.window - self._pinned,
+            always=self._pinned,
+            window_size=window_size,
         )
         return mask[None, None] if N == 1 else mask
 
     @property
     def state(self) -> list[mx.array]:
         """Every array, for `mx.eval`."""
-        return [array for side in self._sides for array in (*side.parts, side.newest) if array is not None]
+        return self._rows.arrays
 
     @property
     def keys(self) -> mx.array | None:
         """The array that the last keys were written to, or None. Some models hang dependencies on it; nothing else should."""
-        return self._written(0)
+        return self._rows.sides[0].written if self._rows.sides else None
 
     @keys.setter
     def keys(self, array: mx.array) -> None:
-        self._hang(0, array)
+        self._rows.sides[0].written = array
 
     @property
     def values(self) -> mx.array | None:
         """As `keys`, for the values."""
-        return self._written(-1)
+        return self._rows.sides[-1].written if self._rows.sides else None
 
     @values.setter
     def values(self, array: mx.array) -> None:
         # Where both are one (the indexer of deepseek_v32), the model puts zeros in place of values that it never reads.
-        if len(self._sides) > 1:
-            self._hang(-1, array)
+        if len(self._rows.sides) > 1:
+            self._rows.sides[-1].written = array
 
     def size(self) -> int:
         """Return the number of rows held, those that no query sees any more included."""
-        return self._held
+        return self._rows.held
 
     def empty(self) -> bool:
         """Return whether nothing was stored yet."""
-        return not self._sides
+        return not self._rows.sides
 
     @property
     def nbytes(self) -> int:
         """Bytes of all arrays, free rows included."""
-        return sum(side.nbytes for side in self._sides)
+        return sum(array.nbytes for array in self._rows.arrays)
 
     def is_trimmable(self) -> bool:
         """Return whether at least one token can be taken back."""
@@ -179,10 +154,7 @@ class WindowCache:
         count = min(count, self.offset)
         if not self.can_trim(count):
             return 0
-        self._held -= count
-        self._aged = min(self._aged, self._held)
-        for side in self._sides:
-            side.cut(self._held - self._aged)
+        self._rows.cut(count)
         self.offset -= count
         self._view = None
         return count
@@ -197,7 +169,7 @@ class WindowCache:
 
     @property
     def pinned(self) -> int:
-        """Tokens at the conversation's beginning that are never dropped. It may be set before a query missed any token.
+        """Tokens at the conversation's beginning that are never dropped. It may be set before the next query misses any token.
 
         Setting it later, or to the whole window, raises `ValueError`.
         """
@@ -215,50 +187,55 @@ class WindowCache:
 
     @property
     def hidden(self) -> int:
-        """Tokens before the next one that it will not see: those at the positions from `pinned` on."""
+        """Tokens that the next one will not see: those at the positions from `pinned` on."""
         return 0 if self.window is None else max(0, self.offset + 1 - self.window)
 
     def positions(self) -> list[int]:
         """Return the absolute position of every row held, in order."""
-        held = self._held
-        first = min(self._pinned, held)
-        return [*range(first), *range(self.offset - (held - first), self.offset)]
+        first = min(self._pinned, self._rows.held)
+        return [*range(first), *range(self.offset - (self._rows.held - first), self.offset)]
 
     @property
     def most_rows(self) -> int | None:
         """The bound of `size()`, and of the rows there is ever room for: what a query sees, slack and step."""
-        return None if self.window is None else self.window - 1 + self._slack + self._step
+        return self._rows.bound
 
     def snapshot(self) -> Snapshot:
         """Return the state by reference; it stays as it is whatever happens to the cache."""
-        arrays: dict[str, mx.array] = {}
-        numbers = {"offset": self.offset, "lost": self.lost, "aged": self._aged, "held": self._held, "pinned": self._pinned}
-        for name, side in zip(SIDES, self._sides, strict=False):
-            arrays.update({f"{name}.{index}": same(array) for index, array in enumerate(side.parts)})
-            if side.newest is not None:
-                arrays[f"{name}.newest"] = same(side.newest)
-            numbers[f"{name}.bits"] = side.bits or 0
-        return Snapshot(arrays, numbers | {"sides": len(self._sides)} | self._make())
+        rows = self._rows.save()
+        moment = {"offset": self.offset, "lost": self.lost, "pinned": self._pinned}
+        return Snapshot(rows.arrays, rows.numbers | moment | self._make())
 
     def restore(self, snapshot: Snapshot) -> None:
         """Become what `snapshot` holds, by reference; the snapshot may be used again.
 
         Raises `ValueError` where it is not one of a cache made like this one.
         """
-        numbers = snapshot.numbers
-        if any(numbers.get(name) != value for name, value in self._make().items()):
-            raise ValueError("The snapshot is of a cache of another make.")
-        sides = []
-        for name in SIDES[: numbers["sides"]]:
-            side = Side(numbers[f"{name}.bits"] or None)
-            parts = (snapshot.arrays.get(f"{name}.{index}") for index in range(3))
-            newest = snapshot.arrays.get(f"{name}.newest")
-            side.parts = tuple(same(array) for array in parts if array is not None)
-            side.newest = None if newest is None else same(newest)
-            sides.append(side)
-        self._sides = sides
-        self._aged, self._held, self._pinned = numbers["aged"], numbers["held"], numbers["pinned"]
-        self.offset, self.lost = numbers["offset"], numbers["lost"]
+        self._check(snapshot)
+        self._rows.load(snapshot)
+        self.offset, self.lost, self._pinned = (snapshot.numbers[name] for name in ("offset", "lost", "pinned"))
+        self._view = None
+
+    def park(self, start: int) -> Snapshot:
+        """Return a copy of the rows of the positions from `start` on, for `unpark`; bytes of these rows alone.
+
+        Raises `ValueError` once rows have been dropped: then only a snapshot of the whole brings a branch back.
+        """
+        if self.lost or not 0 <= start <= self.offset:
+            raise ValueError(f"The rows from {start} on can't be parked.")
+        rows = self._rows.take(start)
+        return Snapshot(rows.arrays, rows.numbers | {"start": start} | self._make())
+
+    def unpark(self, parked: Snapshot) -> None:
+        """Add the rows that `park` copied; the cache must have been trimmed to where they begin. Then it is as it was.
+
+        Raises `ValueError` where it stands elsewhere, has dropped rows, or is of another make.
+        """
+        self._check(parked)
+        if self.lost or self.offset != parked.numbers["start"]:
+            raise ValueError(f"Rows from {parked.numbers['start']} on can't follow {self.offset}.")
+        self._rows.put(parked)
+        self.offset += parked.numbers["held"]
         self._view = None
 
     # How it works
@@ -269,80 +246,32 @@ class WindowCache:
 
     def _seen(self) -> int:
         """Rows held that the next query sees."""
-        return self._held if self.window is None else min(self._held, self.window - 1)
-
-    def _returned(self, count: int) -> _Returned:
-        seen, held, surplus = self._seen(), self._held, self._surplus(count)
-        in_place = self._plain and (not surplus or count <= self._slack)
-        pinned = min(self._pinned, held)
-        if in_place and pinned and seen < held:
-            # Leaving out what lies between the pinned and the newest rows would copy them all: it is hidden by the mask.
-            return _Returned(held - surplus + count, pinned, held - surplus - seen, True)
-        return _Returned(seen + count, min(pinned, seen), 0, in_place)
-
-    def _surplus(self, count: int) -> int:
-        """Rows to drop so that there is room for `count` more; the slack stays."""
-        total = self._held + count
-        if self.window is None or self.most_rows is None or total <= self.most_rows:
-            return 0
-        return total - (self.window - 1 + self._slack)
-
-    def _move(self, count: int) -> Move:
-        """Plan the write of `count` rows: what goes, what ages, and how large the buffer has to be."""
-        aged, held, surplus = self._aged, self._held, self._surplus(count)
-        dropped = min(surplus, max(0, aged - self._pinned))
-        skipped = surplus - dropped
-        head = max(0, self._pinned - aged)
-        run = held - aged + count - skipped
-        aging = run if self._plain else max(0, run - RECENT) // BLOCK * BLOCK
-        return Move(aged, self._pinned, dropped, head, skipped, aging, self._capacity(aged - dropped + aging, surplus > 0))
-
-    def _capacity(self, rows: int, full: bool) -> int:
-        """Rows of a buffer that holds `rows`: the next multiple of `STEP`, but not beyond the bound, which a full one has."""
-        rounded = -(-rows // STEP) * STEP
-        if self.most_rows is None:
-            return rounded
-        bound = self.most_rows - (0 if self._plain else RECENT)
-        return max(rows, bound if full else min(rounded, bound))
+        return self._rows.held if self.window is None else min(self._rows.held, self.window - 1)
 
     def _seen_ranges(self) -> list[tuple[int, int]]:
         """The rows held that the next query sees, as ranges of them."""
-        seen = self._seen()
-        if seen == self._held:
+        seen, held = self._seen(), self._rows.held
+        if seen == held:
             return [(0, seen)]
         pinned = min(self._pinned, seen)
-        return [(0, pinned), (self._held - (seen - pinned), self._held)]
+        return [(0, pinned), (held - (seen - pinned), held)]
 
-    def _new_sides(self, keys: mx.array, values: mx.array) -> list[Side]:
-        key_bits, value_bits = self._precision
-        if values is keys:
-            return [Side(key_bits)]
-        return [Side(key_bits), Side(key_bits if _latent(keys, values) else value_bits)]
+    def _surplus(self, count: int) -> int:
+        """Rows to drop so that there is room for `count` more; the slack stays."""
+        if self._full is None or self._rows.bound is None or self._rows.held + count <= self._rows.bound:
+            return 0
+        return self._rows.held + count - self._full
+
+    def _in_place(self, count: int, surplus: int) -> bool:
+        """Whether the buffer itself can be returned: it is plain, and still holds what the first of `count` queries sees."""
+        return self._rows.plain and (not surplus or count <= self._slack)
 
     def _make(self) -> dict[str, int]:
         """What must agree for a snapshot to fit."""
-        key_bits, value_bits = self._precision
-        return {
-            "window": self.window or 0,
-            "sliding": int(self.sliding),
-            "key_bits": key_bits or 0,
-            "value_bits": value_bits or 0,
-        }
+        key_bits, value_bits = self._rows.bits
+        window = -1 if self.window is None else self.window
+        return {"window": window, "sliding": int(self.sliding), "key_bits": key_bits or 0, "value_bits": value_bits or 0}
 
-    def _written(self, side: int) -> mx.array | None:
-        if not self._sides:
-            return None
-        newest = self._sides[side].newest
-        return self._sides[side].parts[0] if newest is None else newest
-
-    def _hang(self, side: int, array: mx.array) -> None:
-        if self._sides[side].newest is None:
-            self._sides[side].parts = (array, *self._sides[side].parts[1:])
-        else:
-            self._sides[side].newest = array
-
-
-def _latent(keys: mx.array, values: mx.array) -> bool:
-    """Return whether the layer is of the MLA kind: its "keys" are the latent, which serves as keys and values, and its "values"
-    are the rotated part of the keys. Both need the bits of keys."""
-    return keys.shape[1] == 1 and values.shape[3] < keys.shape[3]
+    def _check(self, snapshot: Snapshot) -> None:
+        if any(snapshot.numbers.get(name) != value for name, value in self._make().items()):
+            raise ValueError("The snapshot is of a cache of another make.")

@@ -1,0 +1,213 @@
+"""Every conversation's tokens as a tree of branches, and what is kept of each: rows by layer, and states at some positions.
+
+Two branches share what is before their fork; a position belongs to the branch whose tokens go over it.
+"""
+
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from engine.cache.rows import Rows, Span
+from engine.cache.snapshot import Snapshot
+
+
+@dataclass(eq=False)
+class Branch:
+    """Tokens from `fork` on, those before it being the parent's.
+
+    `rows` holds pieces by layer, `states` the state of every recurrent layer at a position: after that many tokens. `used` is
+    a tick of the tree's clock; `owners` are the chats that went over it.
+    """
+
+    parent: "Branch | None"
+    fork: int
+    tokens: list[int] = field(default_factory=list)
+    rows: dict[int, list[Rows]] = field(default_factory=dict)
+    states: dict[int, dict[int, Snapshot]] = field(default_factory=dict)
+    children: list["Branch"] = field(default_factory=list)
+    owners: set[str] = field(default_factory=set)
+    used: int = 0
+    key: str = ""
+
+    @property
+    def length(self) -> int:
+        """Tokens of the whole path to the branch's end."""
+        return self.fork + len(self.tokens)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes kept for the branch's own positions."""
+        rows = sum(piece.nbytes for pieces in self.rows.values() for piece in pieces)
+        return rows + sum(saved.nbytes for state in self.states.values() for saved in state.values())
+
+    def path(self) -> list["Branch"]:
+        """Return the branches from the root to this one."""
+        found: list[Branch] = []
+        branch: Branch | None = self
+        while branch is not None:
+            found.append(branch)
+            branch = branch.parent
+        return found[::-1]
+
+    def stretches(self, stop: int) -> Iterator[tuple["Branch", Span]]:
+        """Yield the branches of the path with the positions below `stop` that belong to each."""
+        path = self.path()
+        for branch, following in itertools.zip_longest(path, path[1:]):
+            end = min(stop, branch.length if following is None else following.fork)
+            if branch.fork < end:
+                yield branch, (branch.fork, end)
+
+    def shared_path(self, other: "Branch") -> int:
+        """Return up to which position this branch's path and another's go over the same branches."""
+        position = 0
+        for (mine, span), (theirs, span_of_theirs) in zip(
+            self.stretches(self.length), other.stretches(other.length), strict=False
+        ):
+            if mine is not theirs:
+                break
+            position = min(span[1], span_of_theirs[1])
+        return position
+
+    def cut_off(self, position: int) -> bool:
+        """Drop the branch's own tokens from `position` on, unless something is kept of them or another branch stands on them.
+
+        Return whether it was done.
+        """
+        rows = any(piece.stop > position for pieces in self.rows.values() for piece in pieces)
+        states = any(at > position for at in self.states)
+        if position < self.fork or rows or states or any(child.fork > position for child in self.children):
+            return False
+        del self.tokens[position - self.fork :]
+        return True
+
+    def pieces(self, layer: int, stop: int) -> list[Rows]:
+        """Return what is kept of a layer at positions below `stop` along the path."""
+        found: list[Rows] = []
+        for branch, (_, end) in self.stretches(stop):
+            found.extend(rows.part(rows.start, end) for rows in branch.rows.get(layer, ()) if rows.start < end)
+        return found
+
+    def state_positions(self, stop: int) -> dict[int, dict[int, Snapshot]]:
+        """Return the states kept along the path after at most `stop` tokens, by position."""
+        found: dict[int, dict[int, Snapshot]] = {}
+        for branch, (start, end) in self.stretches(stop):
+            found.update({at: state for at, state in branch.states.items() if start < at <= end})
+        return found
+
+    def keep(self, layer: int, rows: Rows) -> list[Rows]:
+        """Keep rows, each with the branch of the path that its positions belong to; return the parts."""
+        parts = []
+        for branch, (start, end) in self.stretches(rows.stop):
+            if rows.start < end and start < rows.stop:
+                part = rows.part(start, end)
+                branch.rows.setdefault(layer, []).append(part)
+                parts.append(part)
+        return parts
+
+    def keep_state(self, position: int, state: dict[int, Snapshot]) -> None:
+        """Keep the recurrent layers' state after `position` tokens of the path."""
+        for branch, (start, end) in self.stretches(position):
+            if start < position <= end:
+                branch.states[position] = state
+
+
+@dataclass(frozen=True)
+class Match:
+    """A branch and how many tokens its path shares with a prompt."""
+
+    branch: Branch
+    length: int
+
+
+class BranchTree:
+    """All branches, and how recently each was used."""
+
+    def __init__(self) -> None:
+        self.roots: list[Branch] = []
+        self._clock = itertools.count(1)
+
+    def root(self) -> Branch:
+        """Return a new branch that shares nothing with others."""
+        branch = Branch(None, 0)
+        self.roots.append(branch)
+        self.touch(branch)
+        return branch
+
+    def grow(self, branch: Branch, position: int) -> Branch:
+        """Return a branch whose path is that of `branch` up to `position`, to be continued there."""
+        for owner, (_, end) in branch.stretches(position):
+            if end == position:
+                branch = owner
+        if position == branch.length:
+            self.touch(branch)
+            return branch
+        child = Branch(branch, position)
+        branch.children.append(child)
+        self.touch(child)
+        return child
+
+    def touch(self, branch: Branch) -> None:
+        """Note that a branch and those it stands on were used now."""
+        tick = next(self._clock)
+        for each in branch.path():
+            each.used = tick
+
+    def matches(self, ids: Sequence[int]) -> list[Match]:
+        """Return every branch whose own tokens go along with `ids` for at least one, the longest match first."""
+        found: list[Match] = []
+        waiting = list(self.roots)
+        while waiting:
+            branch = waiting.pop()
+            own = common_prefix(branch.tokens, ids[branch.fork :])
+            if own == 0 and branch.tokens:
+                continue
+            found.append(Match(branch, branch.fork + own))
+            waiting.extend(child for child in branch.children if child.fork <= branch.fork + own)
+        return sorted(found, key=lambda match: (match.length, match.branch.used), reverse=True)
+
+    def branches(self) -> list[Branch]:
+        """Return all branches."""
+        found: list[Branch] = []
+        waiting = list(self.roots)
+        while waiting:
+            branch = waiting.pop()
+            found.append(branch)
+            waiting.extend(branch.children)
+        return found
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes kept in all."""
+        return sum(branch.nbytes for branch in self.branches())
+
+    def remove(self, branch: Branch) -> None:
+        """Forget what is kept of a branch; the branch too, where no other stands on it."""
+        branch.rows.clear()
+        branch.states.clear()
+        if not branch.children:
+            (self.roots if branch.parent is None else branch.parent.children).remove(branch)
+
+    def evict(self, limit: int, live: Branch) -> int:
+        """Forget the branches used longest ago until at most `limit` bytes are kept; return the bytes given back.
+
+        Those that the live conversation stands on go last, and only their rows: their tokens are still being added to.
+        """
+        path = set(map(id, live.path()))
+        kept = self.nbytes
+        given = 0
+        for branch in sorted(self.branches(), key=lambda each: (id(each) in path, each.used, -each.fork)):
+            if kept - given <= limit:
+                break
+            given += branch.nbytes
+            if id(branch) in path:
+                branch.rows.clear()
+                branch.states.clear()
+            else:
+                self.remove(branch)
+        return given
+
+
+def common_prefix(left: Sequence[int], right: Sequence[int]) -> int:
+    """Return how many leading ids two sequences share."""
+    length = min(len(left), len(right))
+    return next((index for index in range(length) if left[index] != right[index]), length)

@@ -1,0 +1,172 @@
+"""The rows of one layer's keys and values, by their place in the buffer; what a position is, and who sees it, is not known here."""
+
+from collections.abc import Sequence
+
+import mlx.core as mx
+
+from engine.cache.side import Move, Side
+from engine.cache.snapshot import Snapshot, same
+
+RECENT = 64
+"""Newest rows that stay plain in every precision."""
+BLOCK = 16
+"""Rows quantized at a time, so that the plain ones are 64 to 79."""
+STEP = 256
+"""Rows that a buffer grows by."""
+SIDES = ("keys", "values")
+
+
+class Rows:
+    """`held` rows of keys and values; the first `aged` of them in buffers of at most `bound` rows with the newest ones.
+
+    `bits` are those of the keys and of the values, None for the model's own precision. Where both are None every row is aged
+    at once, and may be returned without a copy.
+    """
+
+    def __init__(self, bits: tuple[int | None, int | None], bound: int | None) -> None:
+        self.bits = bits
+        self.plain = bits == (None, None)
+        self.bound = bound
+        self.held = 0
+        self.aged = 0
+        self.sides: list[Side] = []
+
+    @property
+    def arrays(self) -> list[mx.array]:
+        """Every array."""
+        return [array for side in self.sides for array in side.arrays]
+
+    def append(self, fresh: tuple[mx.array, mx.array], pinned: int, surplus: int, first: int) -> list[mx.array]:
+        """Drop `surplus` rows behind the first `pinned`, add `fresh`, and return the buffers' rows from `first` on.
+
+        Only for plain rows, and where the rows that are held already are more than those to be dropped.
+        """
+        count = fresh[0].shape[2]
+        start = self.held - surplus
+        move = None
+        if surplus or not self.sides or start + count > self.sides[0].capacity:
+            move = self._move(count, pinned, surplus)
+        views = []
+        for side, rows in zip(self._sides_for(fresh), fresh, strict=False):
+            if move is not None:
+                side.make_room(move)
+            side.write((rows,), start, 0 if move is None else move.capacity)
+            views.append(side.parts[0][..., first : start + count, :])
+        self.held = self.aged = start + count
+        return views
+
+    def extend(
+        self, fresh: tuple[mx.array, mx.array], pinned: int, surplus: int, seen: Sequence[tuple[int, int]]
+    ) -> list[mx.array]:
+        """Return the rows of the ranges `seen`, then `fresh`; drop `surplus` rows behind the first `pinned` and add `fresh`."""
+        move = self._move(fresh[0].shape[2], pinned, surplus)
+        views = []
+        for side, rows in zip(self._sides_for(fresh), fresh, strict=False):
+            views.append(mx.concatenate([*side.read(seen, self.aged, rows.dtype), rows], axis=2))
+            side.store(rows, move)
+        self.held += fresh[0].shape[2] - surplus
+        self.aged += move.aging - move.dropped
+        return views
+
+    def cut(self, count: int) -> None:
+        """Forget the newest `count` rows."""
+        self.held -= count
+        self.aged = min(self.aged, self.held)
+        plain = self.held - self.aged
+        for side in self.sides:
+            side.newest = side.newest[..., :plain, :] if plain and side.newest is not None else None
+
+    def save(self) -> Snapshot:
+        """Return everything by reference."""
+        return self._saved(self.sides, {"held": self.held, "aged": self.aged})
+
+    def load(self, saved: Snapshot) -> None:
+        """Become what `save` returned, by reference."""
+        self.sides = _sides(saved)
+        self.held, self.aged = saved.numbers["held"], saved.numbers["aged"]
+
+    def take(self, start: int) -> Snapshot:
+        """Return a copy of the rows from `start` on, that `put` adds again."""
+        copies = []
+        for side in self.sides:
+            copy = Side(side.bits)
+            if start < self.aged:
+                copy.parts = tuple(mx.contiguous(part[..., start : self.aged, :]) for part in side.parts)
+            plain = max(start - self.aged, 0)
+            if side.newest is not None and plain < side.newest.shape[2]:
+                copy.newest = mx.contiguous(side.newest[..., plain:, :])
+            copies.append(copy)
+        return self._saved(copies, {"held": self.held - start, "aged": max(0, self.aged - start)})
+
+    def put(self, saved: Snapshot) -> None:
+        """Add what `take` returned behind the rows that are held, and age those that were aged there."""
+        taken, held, aged = _sides(saved), saved.numbers["held"], saved.numbers["aged"]
+        between = self.held - self.aged
+        capacity = self._capacity(self.held + aged, full=False)
+        room = Move(self.aged, 0, 0, 0, 0, between + aged, capacity)
+        for side, more in zip(self.sides, taken, strict=True):
+            if aged:
+                side.make_room(room)
+                if side.newest is not None:
+                    side.write(side.encoded(side.newest), self.aged, capacity)
+                side.write(more.parts, self.held, capacity)
+                side.newest = more.newest
+            elif more.newest is not None:
+                side.newest = more.newest if side.newest is None else mx.concatenate([side.newest, more.newest], axis=2)
+        self.aged = self.held + aged if aged else self.aged
+        self.held += held
+
+    def _sides_for(self, fresh: tuple[mx.array, mx.array]) -> list[Side]:
+        if not self.sides:
+            keys, values = fresh
+            key_bits, value_bits = self.bits
+            self.sides = [Side(key_bits)]
+            if values is not keys:
+                self.sides.append(Side(key_bits if _latent(keys, values) else value_bits))
+        return self.sides
+
+    def _move(self, count: int, pinned: int, surplus: int) -> Move:
+        """Plan the write of `count` rows: what goes, what ages, and how large the buffer has to be."""
+        dropped = min(surplus, max(0, self.aged - pinned))
+        skipped = surplus - dropped
+        run = self.held - self.aged + count - skipped
+        aging = run if self.plain else max(0, run - RECENT) // BLOCK * BLOCK
+        capacity = self._capacity(self.aged - dropped + aging, full=surplus > 0)
+        return Move(self.aged, pinned, dropped, max(0, pinned - self.aged), skipped, aging, capacity)
+
+    def _capacity(self, rows: int, full: bool) -> int:
+        """Rows of a buffer that holds `rows`: the next multiple of `STEP`, but not beyond the bound, which a full one has."""
+        rounded = -(-rows // STEP) * STEP
+        if self.bound is None:
+            return rounded
+        bound = self.bound if self.plain else self.bound - RECENT
+        return max(rows, bound if full else min(rounded, bound))
+
+    def _saved(self, sides: Sequence[Side], numbers: dict[str, int]) -> Snapshot:
+        arrays: dict[str, mx.array] = {}
+        for name, side in zip(SIDES, sides, strict=False):
+            arrays.update({f"{name}.{index}": same(array) for index, array in enumerate(side.parts)})
+            if side.newest is not None:
+                arrays[f"{name}.newest"] = same(side.newest)
+            numbers[f"{name}.bits"] = side.bits or 0
+        return Snapshot(arrays, numbers)
+
+
+def _sides(saved: Snapshot) -> list[Side]:
+    sides = []
+    for name in SIDES:
+        if f"{name}.bits" not in saved.numbers:
+            break
+        side = Side(saved.numbers[f"{name}.bits"] or None)
+        parts = (saved.arrays.get(f"{name}.{index}") for index in range(3))
+        newest = saved.arrays.get(f"{name}.newest")
+        side.parts = tuple(same(array) for array in parts if array is not None)
+        side.newest = None if newest is None else same(newest)
+        sides.append(side)
+    return sides
+
+
+def _latent(keys: mx.array, values: mx.array) -> bool:
+    """Return whether the layer is of the MLA kind: its "keys" are the latent, which serves as keys and values, and its "values"
+    are the rotated part of the keys. Both need the bits of keys."""
+    return keys.shape[1] == 1 and values.shape[3] < keys.shape[3]
