@@ -38,6 +38,7 @@ from engine.core.messages import (
     UnloadModel,
     Weights,
 )
+from engine.core.thread_end import wait_until_gone
 from engine.hardware.meters import mlx_counters, read_memory
 from engine.inference.blas import prefer_system_blas
 from engine.models.choice import preferred
@@ -71,7 +72,7 @@ class _Stopped(Exception):
 
 @dataclass
 class Worker:
-    """Owns the engine thread. It must be closed before the process ends: MLX aborts in a thread that outlives `exit`."""
+    """Owns the engine thread, which is joined before the process ends: MLX aborts in a thread that outlives `exit`."""
 
     library: Library
     models_folder: Path
@@ -93,11 +94,11 @@ class Worker:
     def start(self) -> None:
         """Start the engine thread. It is joined when the program ends, also where nobody called `close`.
 
-        A plain thread would keep a program alive whose owner forgot it, and a daemon left alone aborts inside MLX.
+        A daemon would be left alone inside MLX, which aborts; so the thread ends by itself once the main thread has.
         """
-        self._thread = threading.Thread(target=self._run, name="flint-engine", daemon=True)
+        self._thread = threading.Thread(target=self._run, name="flint-engine")
         self._thread.start()
-        atexit.register(self.close)
+        atexit.register(wait_until_gone, self._thread)
 
     def connect(self, wake: Callable[[], None] | None = None) -> Connection:
         """Return a consumer's end; `wake` as `Connection` says."""
@@ -122,8 +123,8 @@ class Worker:
         if self._thread and self._thread.is_alive():
             self.post(Shutdown("shutdown"), Connection(self.post))
             self._thread.join()
+            wait_until_gone(self._thread)
         self._refuse_all()
-        atexit.unregister(self.close)
 
     # -- the loop ---------------------------------------------------------------------------------------------------
 
@@ -141,6 +142,7 @@ class Worker:
         finally:
             self._refuse_all()
             self._drop_session()
+            self._leave_mlx()
 
     def _refuse_all(self) -> None:
         """Close the inbox and end every request that is still in it or waits."""
@@ -160,6 +162,9 @@ class Worker:
 
     def _take(self, block_s: float = 0.0) -> None:
         """Sort what the inbox holds: stops take effect now, everything else waits its turn."""
+        if not threading.main_thread().is_alive():
+            self._stop()  # The program has ended and waits for this thread.
+            block_s = 0.0
         try:
             item = self._inbox.get(timeout=block_s) if block_s else self._inbox.get_nowait()
             while True:
@@ -177,12 +182,15 @@ class Worker:
             self.unload_after_s = command.seconds
             self._end(job, Finished(command.request_id))
         elif isinstance(command, Shutdown):
-            self._stopping = True
-            if self._running:
-                self._running.cancelled = True
+            self._stop()
             self._end(job, Finished(command.request_id))
         else:
             self._waiting.append(job)
+
+    def _stop(self) -> None:
+        self._stopping = True
+        if self._running:
+            self._running.cancelled = True
 
     def _cancel(self, target: str) -> None:
         if self._running and self._running.command.request_id == target:
@@ -345,6 +353,14 @@ class Worker:
         if self._session is not None:
             self._session = None
             self._give_memory_back()
+
+    def _leave_mlx(self) -> None:
+        """Let what still computes end, and let go of this thread's streams, as MLX asks of every thread that ends."""
+        if "mlx.core" in sys.modules:
+            import mlx.core as mx
+
+            mx.synchronize()
+            mx.clear_streams()
 
     def _give_memory_back(self) -> None:
         if "mlx.core" in sys.modules:

@@ -54,16 +54,22 @@ class Connection:
         Events of other requests are kept for whoever waits for those, or drains, later; those of no request (memory, an idle
         unload) are dropped. Raises `TimeoutError` when nothing at all comes in `timeout` seconds.
         """
-        earlier = [event for event in self._aside if event.request_id == request_id]
-        self._aside = deque(event for event in self._aside if event.request_id != request_id)
         while True:
-            event = earlier.pop(0) if earlier else self._next(timeout)
+            event = self._kept(request_id) or self._next(timeout)
             if event.request_id == request_id:
                 yield event
                 if isinstance(event, TERMINALS):
                     return
             elif event.request_id:
                 self._aside.append(event)
+
+    def _kept(self, request_id: str) -> Event | None:
+        """Take the first event that an earlier wait kept for this request."""
+        for event in self._aside:
+            if event.request_id == request_id:
+                self._aside.remove(event)
+                return event
+        return None
 
     def _next(self, timeout: float | None) -> Event:
         try:
