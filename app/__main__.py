@@ -75,13 +75,14 @@ def _open_window() -> int:
 
 def _show(application: "QApplication", instance: "Instance") -> int:
     """Show the window, or what keeps it from opening until that is mended, and run until it is closed."""
-    from app.startup_failure import StartupFailure
     from engine.core.errors import FlintError
 
     while True:
         try:
             _, window = build(sys.argv)
         except FlintError as error:
+            from app.startup_failure import StartupFailure
+
             failure = StartupFailure(_theme(), error.info())
             instance.raise_requested.connect(failure.raise_window)
             failure.show()

@@ -3,6 +3,7 @@
 import base64
 import contextlib
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QByteArray, Qt, QTimer
 from PySide6.QtGui import QAction, QCloseEvent, QKeySequence, QResizeEvent, QShowEvent
@@ -19,7 +20,6 @@ from app.chat.replies import Replies
 from app.chat.sidebar import Sidebar
 from app.errors import notice
 from app.models.controller import ModelController
-from app.models.dialog import ModelsDialog
 from app.settings.controller import SettingsController
 from app.settings.panel import SettingsPanel
 from app.theme import Theme
@@ -30,6 +30,9 @@ from engine.chats.store import ChatStore
 from engine.core.errors import ErrorInfo, FlintError
 from engine.core.messages import ModelEntry
 from engine.core.preferences import Preferences
+
+if TYPE_CHECKING:
+    from app.models.dialog import ModelsDialog
 
 FIRST_SIZE = (1280, 820)
 LEAST_SIZE = (880, 600)
@@ -218,6 +221,8 @@ class MainWindow(QMainWindow):
     def show_models(self) -> None:
         """Open the models dialog."""
         if self._dialog is None:
+            from app.models.dialog import ModelsDialog  # Not before it is wanted: the window itself comes sooner.
+
             self._dialog = ModelsDialog(self._theme, parent=self)
             self._dialog.model_chosen.connect(self.models.choose)
             self._dialog.import_requested.connect(self._import_or_use)

@@ -1,6 +1,6 @@
 """A number: a slider with a field beside it."""
 
-import secrets
+import random
 
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
@@ -85,7 +85,7 @@ class BareNumberEditor(Editor):
         self.field.edited.connect(lambda text: self.edited.emit(read(setting, text)))
         self.field.taken_back.connect(lambda: self.edited.emit(self._value))
         # Few digits: people read seeds to each other.
-        self.draw.clicked.connect(lambda: self.edited.emit(secrets.randbelow(10**8)))
+        self.draw.clicked.connect(lambda: self.edited.emit(random.randrange(10**8)))
 
     @property
     def waiting(self) -> bool:

