@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from engine.cache.rows import Rows, Span
+from engine.cache.pieces import Piece, Span
 from engine.cache.snapshot import Snapshot
 
 
@@ -15,14 +15,14 @@ from engine.cache.snapshot import Snapshot
 class Branch:
     """Tokens from `fork` on, those before it being the parent's.
 
-    `rows` holds pieces by layer, `states` the state of every recurrent layer at a position: after that many tokens. `used` is
+    `pieces` holds rows by layer, `states` the state of every recurrent layer at a position: after that many tokens. `used` is
     a tick of the tree's clock; `owners` are the chats that went over it.
     """
 
     parent: "Branch | None"
     fork: int
     tokens: list[int] = field(default_factory=list)
-    rows: dict[int, list[Rows]] = field(default_factory=dict)
+    pieces: dict[int, list[Piece]] = field(default_factory=dict)
     states: dict[int, dict[int, Snapshot]] = field(default_factory=dict)
     children: list["Branch"] = field(default_factory=list)
     owners: set[str] = field(default_factory=set)
@@ -37,7 +37,7 @@ class Branch:
     @property
     def nbytes(self) -> int:
         """Bytes kept for the branch's own positions."""
-        rows = sum(piece.nbytes for pieces in self.rows.values() for piece in pieces)
+        rows = sum(piece.nbytes for pieces in self.pieces.values() for piece in pieces)
         return rows + sum(saved.nbytes for state in self.states.values() for saved in state.values())
 
     def path(self) -> list["Branch"]:
@@ -73,18 +73,18 @@ class Branch:
 
         Return whether it was done.
         """
-        rows = any(piece.stop > position for pieces in self.rows.values() for piece in pieces)
+        rows = any(piece.stop > position for pieces in self.pieces.values() for piece in pieces)
         states = any(at > position for at in self.states)
         if position < self.fork or rows or states or any(child.fork > position for child in self.children):
             return False
         del self.tokens[position - self.fork :]
         return True
 
-    def pieces(self, layer: int, stop: int) -> list[Rows]:
+    def kept(self, layer: int, stop: int) -> list[Piece]:
         """Return what is kept of a layer at positions below `stop` along the path."""
-        found: list[Rows] = []
+        found: list[Piece] = []
         for branch, (_, end) in self.stretches(stop):
-            found.extend(rows.part(rows.start, end) for rows in branch.rows.get(layer, ()) if rows.start < end)
+            found.extend(piece.part(piece.start, end) for piece in branch.pieces.get(layer, ()) if piece.start < end)
         return found
 
     def state_positions(self, stop: int) -> dict[int, dict[int, Snapshot]]:
@@ -94,13 +94,13 @@ class Branch:
             found.update({at: state for at, state in branch.states.items() if start < at <= end})
         return found
 
-    def keep(self, layer: int, rows: Rows) -> list[Rows]:
+    def keep(self, layer: int, piece: Piece) -> list[Piece]:
         """Keep rows, each with the branch of the path that its positions belong to; return the parts."""
         parts = []
-        for branch, (start, end) in self.stretches(rows.stop):
-            if rows.start < end and start < rows.stop:
-                part = rows.part(start, end)
-                branch.rows.setdefault(layer, []).append(part)
+        for branch, (start, end) in self.stretches(piece.stop):
+            if piece.start < end and start < piece.stop:
+                part = piece.part(start, end)
+                branch.pieces.setdefault(layer, []).append(part)
                 parts.append(part)
         return parts
 
@@ -182,7 +182,7 @@ class BranchTree:
 
     def remove(self, branch: Branch) -> None:
         """Forget what is kept of a branch; the branch too, where no other stands on it."""
-        branch.rows.clear()
+        branch.pieces.clear()
         branch.states.clear()
         if not branch.children:
             (self.roots if branch.parent is None else branch.parent.children).remove(branch)
@@ -200,7 +200,7 @@ class BranchTree:
                 break
             given += branch.nbytes
             if id(branch) in path:
-                branch.rows.clear()
+                branch.pieces.clear()
                 branch.states.clear()
             else:
                 self.remove(branch)

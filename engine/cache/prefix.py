@@ -16,7 +16,7 @@ from engine.cache import layers as kinds
 from engine.cache.branches import Branch, BranchTree, common_prefix
 from engine.cache.make import make_cache
 from engine.cache.policy import CachePolicy
-from engine.cache.rows import Span, covers, cut, held_spans, needed_spans, rebuild, without
+from engine.cache.pieces import Span, covers, cut, held_spans, needed_spans, rebuild, without
 from engine.cache.window import WindowCache
 
 LEAST_KEPT = 16
@@ -167,7 +167,7 @@ class PrefixCache:
         live = min(shared, branch.shared_path(self.branch))
         spans = {}
         for index in windows:
-            kept = [(rows.start, rows.stop) for rows in branch.pieces(index, length)]
+            kept = [(piece.start, piece.stop) for piece in branch.kept(index, length)]
             held = held_spans(self._windows[index])
             spans[index] = kept + [(start, min(stop, live)) for start, stop in held if start < live]
         if self._others:
@@ -222,11 +222,11 @@ class PrefixCache:
 
     def _keep(self, index: int, window: WindowCache, span: Span) -> list[mx.array]:
         """Keep the rows of a layer in `span`, but for those that are kept; return their arrays, not yet evaluated."""
-        kept = [(rows.start, rows.stop) for rows in self.branch.pieces(index, span[1])]
+        kept = [(piece.start, piece.stop) for piece in self.branch.kept(index, span[1])]
         arrays = []
         for start, stop in without(span, kept):
-            for rows in cut(window, start, stop):
-                for part in self.branch.keep(index, rows):
+            for piece in cut(window, start, stop):
+                for part in self.branch.keep(index, piece):
                     arrays += part.arrays
         return arrays
 
@@ -235,7 +235,7 @@ class PrefixCache:
         if not position:
             return
         for index, window in self._windows.items():
-            rebuild(window, position, branch.pieces(index, position))
+            rebuild(window, position, branch.kept(index, position))
         if self._others:
             self._restore_states(branch, position)
         mx.eval([layer.state for layer in self.layers])

@@ -19,6 +19,10 @@ SLACK = 32
 """Rows held beyond those that a query may see."""
 
 
+UNBOUNDED = 1 << 62
+"""Room of a cache without a bound."""
+
+
 class WindowCache:
     """Keys and values [B, H, rows, width] of one layer, with the interface of mlx-lm's caches.
 
@@ -165,7 +169,7 @@ class WindowCache:
         """Return whether the newest `count` tokens can be taken back exactly."""
         if not 0 <= count <= self.offset:
             return False
-        return count == 0 or self.lost == 0 or self._pinned + self.lost <= self._oldest_needed(self.offset - count)
+        return count == 0 or self.lost == 0 or self._pinned + self.lost <= self.oldest_needed(self.offset - count)
 
     @property
     def pinned(self) -> int:
@@ -199,6 +203,28 @@ class WindowCache:
     def most_rows(self) -> int | None:
         """The bound of `size()`, and of the rows there is ever room for: what a query sees, slack and step."""
         return self._rows.bound
+
+    # What `pieces` asks besides, to take rows out and lay them back
+
+    @property
+    def rows(self) -> Rows:
+        """The rows held, by their place."""
+        return self._rows
+
+    @property
+    def room(self) -> int:
+        """Tokens that can be stored before any is dropped."""
+        return UNBOUNDED if self._rows.bound is None else self._rows.bound - self._rows.held
+
+    def leaving(self, count: int) -> tuple[int, int]:
+        """Return the span of positions held now that storing `count` tokens would drop; an empty one where none is."""
+        start = self._pinned + self.lost
+        return start, max(start, min(start + self._surplus(count), self.offset))
+
+    def become(self, rows: Rows, *, offset: int, lost: int) -> None:
+        """Become a cache of `offset` tokens that holds `rows`; `lost` ones behind the pinned rows are gone."""
+        self._rows, self.offset, self.lost = rows, offset, lost
+        self._view = None
 
     def snapshot(self) -> Snapshot:
         """Return the state by reference; it stays as it is whatever happens to the cache."""
@@ -240,7 +266,7 @@ class WindowCache:
 
     # How it works
 
-    def _oldest_needed(self, position: int) -> int:
+    def oldest_needed(self, position: int) -> int:
         """The oldest position behind the pinned ones that a query at `position` sees."""
         return 0 if self.window is None else position - (self.window - self._pinned) + 1
 
