@@ -1,4 +1,4 @@
-"""The rows of one layer's keys and values, by their place in the buffer; what a position is, and who sees it, is not known here."""
+"""The rows of one layer's keys and values by their place. What stands at which position, and who sees it, is not known here."""
 
 from collections.abc import Sequence
 
@@ -78,43 +78,28 @@ class Rows:
 
     def save(self) -> Snapshot:
         """Return everything by reference."""
-        return self._saved(self.sides, {"held": self.held, "aged": self.aged})
+        arrays: dict[str, mx.array] = {}
+        numbers = {"held": self.held, "aged": self.aged}
+        for name, side in zip(SIDES, self.sides, strict=False):
+            arrays.update({f"{name}.{index}": same(array) for index, array in enumerate(side.parts)})
+            if side.newest is not None:
+                arrays[f"{name}.newest"] = same(side.newest)
+            numbers[f"{name}.bits"] = side.bits or 0
+        return Snapshot(arrays, numbers)
 
     def load(self, saved: Snapshot) -> None:
         """Become what `save` returned, by reference."""
-        self.sides = _sides(saved)
         self.held, self.aged = saved.numbers["held"], saved.numbers["aged"]
-
-    def take(self, start: int) -> Snapshot:
-        """Return a copy of the rows from `start` on, that `put` adds again."""
-        copies = []
-        for side in self.sides:
-            copy = Side(side.bits)
-            if start < self.aged:
-                copy.parts = tuple(mx.contiguous(part[..., start : self.aged, :]) for part in side.parts)
-            plain = max(start - self.aged, 0)
-            if side.newest is not None and plain < side.newest.shape[2]:
-                copy.newest = mx.contiguous(side.newest[..., plain:, :])
-            copies.append(copy)
-        return self._saved(copies, {"held": self.held - start, "aged": max(0, self.aged - start)})
-
-    def put(self, saved: Snapshot) -> None:
-        """Add what `take` returned behind the rows that are held, and age those that were aged there."""
-        taken, held, aged = _sides(saved), saved.numbers["held"], saved.numbers["aged"]
-        between = self.held - self.aged
-        capacity = self._capacity(self.held + aged, full=False)
-        room = Move(self.aged, 0, 0, 0, 0, between + aged, capacity)
-        for side, more in zip(self.sides, taken, strict=True):
-            if aged:
-                side.make_room(room)
-                if side.newest is not None:
-                    side.write(side.encoded(side.newest), self.aged, capacity)
-                side.write(more.parts, self.held, capacity)
-                side.newest = more.newest
-            elif more.newest is not None:
-                side.newest = more.newest if side.newest is None else mx.concatenate([side.newest, more.newest], axis=2)
-        self.aged = self.held + aged if aged else self.aged
-        self.held += held
+        self.sides = []
+        for name in SIDES:
+            if f"{name}.bits" not in saved.numbers:
+                break
+            side = Side(saved.numbers[f"{name}.bits"] or None)
+            parts = (saved.arrays.get(f"{name}.{index}") for index in range(3))
+            newest = saved.arrays.get(f"{name}.newest")
+            side.parts = tuple(same(array) for array in parts if array is not None)
+            side.newest = None if newest is None else same(newest)
+            self.sides.append(side)
 
     def _sides_for(self, fresh: tuple[mx.array, mx.array]) -> list[Side]:
         if not self.sides:
@@ -141,29 +126,6 @@ class Rows:
             return rounded
         bound = self.bound if self.plain else self.bound - RECENT
         return max(rows, bound if full else min(rounded, bound))
-
-    def _saved(self, sides: Sequence[Side], numbers: dict[str, int]) -> Snapshot:
-        arrays: dict[str, mx.array] = {}
-        for name, side in zip(SIDES, sides, strict=False):
-            arrays.update({f"{name}.{index}": same(array) for index, array in enumerate(side.parts)})
-            if side.newest is not None:
-                arrays[f"{name}.newest"] = same(side.newest)
-            numbers[f"{name}.bits"] = side.bits or 0
-        return Snapshot(arrays, numbers)
-
-
-def _sides(saved: Snapshot) -> list[Side]:
-    sides = []
-    for name in SIDES:
-        if f"{name}.bits" not in saved.numbers:
-            break
-        side = Side(saved.numbers[f"{name}.bits"] or None)
-        parts = (saved.arrays.get(f"{name}.{index}") for index in range(3))
-        newest = saved.arrays.get(f"{name}.newest")
-        side.parts = tuple(same(array) for array in parts if array is not None)
-        side.newest = None if newest is None else same(newest)
-        sides.append(side)
-    return sides
 
 
 def _latent(keys: mx.array, values: mx.array) -> bool:

@@ -117,7 +117,7 @@ class Side:
         )
 
     def write(self, encoded: Sequence[mx.array], start: int, capacity: int) -> None:
-        """Put rows as `encoded` gives them into the buffer, from its row `start` on; make one of `capacity` where there is none."""
+        """Put rows as `encoded` returns them into the buffer from `start` on; one of `capacity` is made where there is none."""
         if not self.parts:
             self.parts = tuple(_zeros(part, capacity) for part in encoded)
         for part, rows in zip(self.parts, encoded, strict=True):

@@ -242,28 +242,6 @@ class WindowCache:
         self.offset, self.lost, self._pinned = (snapshot.numbers[name] for name in ("offset", "lost", "pinned"))
         self._view = None
 
-    def park(self, start: int) -> Snapshot:
-        """Return a copy of the rows of the positions from `start` on, for `unpark`; bytes of these rows alone.
-
-        Raises `ValueError` once rows have been dropped: then only a snapshot of the whole brings a branch back.
-        """
-        if self.lost or not 0 <= start <= self.offset:
-            raise ValueError(f"The rows from {start} on can't be parked.")
-        rows = self._rows.take(start)
-        return Snapshot(rows.arrays, rows.numbers | {"start": start} | self._make())
-
-    def unpark(self, parked: Snapshot) -> None:
-        """Add the rows that `park` copied; the cache must have been trimmed to where they begin. Then it is as it was.
-
-        Raises `ValueError` where it stands elsewhere, has dropped rows, or is of another make.
-        """
-        self._check(parked)
-        if self.lost or self.offset != parked.numbers["start"]:
-            raise ValueError(f"Rows from {parked.numbers['start']} on can't follow {self.offset}.")
-        self._rows.put(parked)
-        self.offset += parked.numbers["held"]
-        self._view = None
-
     # How it works
 
     def oldest_needed(self, position: int) -> int:
