@@ -1,6 +1,7 @@
 """What every test stands on: no screen, no network, a home of its own."""
 
 import os
+import shutil
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 os.environ["HF_HUB_OFFLINE"] = "1"
@@ -39,3 +40,33 @@ def starter(starter_gguf, tmp_path_factory):
     from engine.models.gguf import import_gguf
 
     return import_gguf(starter_gguf, tmp_path_factory.mktemp("starter"))
+
+
+@pytest.fixture(scope="session")
+def gemma3_root(tmp_path_factory):
+    """A folder for Gemma 3 270M, removed afterwards: half a gigabyte. Skipped where its packages are not installed."""
+    from tests.models.real import NotInstalled, gemma3_file
+
+    root = tmp_path_factory.mktemp("gemma3")
+    try:
+        gemma3_file(root)
+    except NotInstalled as missing:
+        pytest.skip(str(missing))
+    yield root
+    shutil.rmtree(root, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def gemma3_gguf(gemma3_root):
+    """The GGUF of Gemma 3 270M (base, Q4_K_M), joined from its packages."""
+    from tests.models.real import gemma3_file
+
+    return gemma3_file(gemma3_root)
+
+
+@pytest.fixture(scope="session")
+def gemma3(gemma3_root):
+    """The folder of Gemma 3 270M with a plain chat template, imported once for all tests. Only read it."""
+    from tests.models.real import gemma3_folder
+
+    return gemma3_folder(gemma3_root)

@@ -57,7 +57,7 @@ def import_gguf(
     before, at the same `bits` where they matter, is not converted again.
 
     Raises `ModelNotFound`, `ModelBroken` or `ModelUnsupported` for what is wrong with the file, `DiskFull` or `ReadOnly` for
-    the destination, `ImportCancelled` when `cancelled()` turned true.
+    the destination, `ImportCancelled` when `cancelled()` turned true, `ValueError` for other `bits`.
     """
     header = read_header(source)
     model = read_model(header)
@@ -90,6 +90,8 @@ def import_gguf(
 
 def _rounded_to(model: GgufModel, bits: Bits) -> str:
     """Return what the weights whose kind MLX has no form for become, for the record; "" where there are none."""
+    if bits not in (8, 6, 4, None):
+        raise ValueError(f"bits are 8, 6, 4 or None, not {bits}")
     if not any(is_rounded(planned) for planned in model.tensors):
         return ""
     return f"{bits}-bit" if bits else "float16"

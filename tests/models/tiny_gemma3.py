@@ -18,14 +18,17 @@ CONTROL = ("<start_of_turn>", "<end_of_turn>")
 def gemma_tokenizer():
     """The `tokenizer.ggml.*` entries: no space in front, runs of spaces and lines as user-defined pieces (with real spaces)."""
     entries = sentencepiece_metadata()
-    tokens = [*entries["tokenizer.ggml.tokens"], *USER_DEFINED, *CONTROL]
-    added = len(USER_DEFINED) + len(CONTROL)
-    types = [*entries["tokenizer.ggml.token_type"], *[4] * len(USER_DEFINED), *[3] * len(CONTROL)]
+    names = ("tokens", "scores", "token_type")
+    pieces = {token: (score, kind) for token, score, kind in zip(*(entries[f"tokenizer.ggml.{n}"] for n in names), strict=True)}
+    for pieces_of_kind, kind in ((USER_DEFINED, 4), (CONTROL, 3)):
+        for piece in pieces_of_kind:
+            pieces.pop(piece.replace(" ", "▁"), None)  # What was learnt as a normal piece.
+            pieces[piece] = (-1000.0, kind)
     return {
         **entries,
-        "tokenizer.ggml.tokens": tokens,
-        "tokenizer.ggml.scores": [*entries["tokenizer.ggml.scores"], *[-1000.0] * added],
-        "tokenizer.ggml.token_type": types,
+        "tokenizer.ggml.tokens": list(pieces),
+        "tokenizer.ggml.scores": [score for score, _ in pieces.values()],
+        "tokenizer.ggml.token_type": [kind for _, kind in pieces.values()],
         "tokenizer.ggml.add_bos_token": True,
         "tokenizer.ggml.add_space_prefix": False,
     }

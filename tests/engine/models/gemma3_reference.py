@@ -10,7 +10,7 @@ EMBEDDING_ROWS = 16384
 
 
 class Gemma3Reference:
-    """The model in the GGUF at `path`. `logits(ids)` runs it in float64.
+    """The model in the GGUF at `path`. `logits(ids)` runs it in float64, the last step in float32.
 
     Weights of the kinds named in `half` are rounded to float16 first.
     """
@@ -18,7 +18,7 @@ class Gemma3Reference:
     def __init__(self, path, half=()):
         import gguf
 
-        reader, self._half = gguf.GGUFReader(path), half
+        reader, self.half = gguf.GGUFReader(path), half
         self._tensors = {tensor.name: tensor for tensor in reader.tensors}
 
         def fact(name):
@@ -30,13 +30,13 @@ class Gemma3Reference:
         self.window, self.base = fact("attention.sliding_window"), fact("rope.freq_base")
         self.local_base, self.pattern = 10000.0, 6
 
-    def tensor(self, name, rows=slice(None)):
-        """Return a tensor of the file, or some rows of it, as float64."""
+    def tensor(self, name, rows=slice(None), dtype=np.float64):
+        """Return a tensor of the file, or some rows of it."""
         import gguf
 
         tensor = self._tensors[name]
         weights = gguf.dequantize(tensor.data[rows], tensor.tensor_type)
-        return (weights.astype(np.float16) if tensor.tensor_type.name in self._half else weights).astype(np.float64)
+        return (weights.astype(np.float16) if tensor.tensor_type.name in self.half else weights).astype(dtype, copy=False)
 
     def logits(self, ids):
         """Return the logits [tokens, vocabulary] after each of `ids`."""
@@ -45,12 +45,12 @@ class Gemma3Reference:
         hidden = self.tensor("token_embd.weight", np.asarray(ids)) * float(scale)
         for layer in range(self.layers):
             hidden = self._layer(hidden, layer)
-        hidden = self._norm(hidden, "output_norm.weight")
-        embedding = self._tensors["token_embd.weight"]
-        pieces = range(0, len(embedding.data), EMBEDDING_ROWS)
-        return np.concatenate(
-            [hidden @ self.tensor("token_embd.weight", slice(at, at + EMBEDDING_ROWS)).T for at in pieces], axis=-1
-        )
+        hidden = self._norm(hidden, "output_norm.weight").astype(np.float32)
+        pieces = range(0, len(self._tensors["token_embd.weight"].data), EMBEDDING_ROWS)
+        return np.concatenate([hidden @ self._embedding(slice(at, at + EMBEDDING_ROWS)).T for at in pieces], axis=-1)
+
+    def _embedding(self, rows):
+        return self.tensor("token_embd.weight", rows, np.float32)
 
     def _norm(self, x, name):
         # The file's weight has Gemma's 1 added already.

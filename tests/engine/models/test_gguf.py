@@ -16,6 +16,7 @@ from engine.models.gguf import LOCK_NAME, PARTIAL_PREFIX, import_gguf
 from engine.models.gguf_header import read_header
 from engine.models.gguf_source import ImportCancelled
 from engine.models.integrity import problem_of
+from engine.models.record import read_record
 from tests.disks import read_only, small_disk
 from tests.models.tiny_gguf import tiny_gguf
 
@@ -55,7 +56,7 @@ def left_over(root):
     return [path.name for path in root.iterdir() if path.name != LOCK_NAME]
 
 
-@pytest.mark.parametrize("kind", ["Q4_0", "Q4_1", "Q8_0", "F16", "BF16", "F32"])
+@pytest.mark.parametrize("kind", ["Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q8_0", "F16", "BF16", "F32"])
 def test_an_imported_model_gives_the_logits_of_the_weights_in_the_file(tmp_path, kind):
     weights = tiny_gguf(tmp_path / "tiny.gguf", kind=kind)
     folder = import_gguf(tmp_path / "tiny.gguf", tmp_path / "models")
@@ -129,6 +130,52 @@ def test_a_second_import_of_the_same_content_returns_the_first_folder(tmp_path):
     assert import_gguf(tmp_path / "renamed.gguf", tmp_path / "models", name="Another name") == first
     assert (first / "model.safetensors").stat().st_mtime_ns == written
     assert left_over(tmp_path / "models") == ["tiny"]
+
+
+def test_what_must_be_rounded_is_imported_once_for_each_precision_and_recorded(tmp_path):
+    tiny_gguf(tmp_path / "tiny.gguf", kind="Q4_K", hidden=256, inner=256)
+    models = tmp_path / "models"
+    eight, four, dense = (import_gguf(tmp_path / "tiny.gguf", models, bits=bits) for bits in (8, 4, None))
+    assert len({eight, four, dense}) == 3
+    assert [read_record(folder).rounded_to for folder in (eight, four, dense)] == ["8-bit", "4-bit", "float16"]
+    assert import_gguf(tmp_path / "tiny.gguf", models) == eight
+    assert import_gguf(tmp_path / "tiny.gguf", models, bits=None) == dense
+    # A damaged one is mended where it is, whatever the others are.
+    (four / "model.safetensors").write_bytes(b"")
+    assert import_gguf(tmp_path / "tiny.gguf", models, bits=4) == four
+    assert [problem_of(folder) for folder in (eight, four, dense)] == ["", "", ""]
+
+
+def test_what_keeps_its_numbers_is_imported_once_whatever_the_precision(tmp_path):
+    tiny_gguf(tmp_path / "tiny.gguf", kind="Q5_0")
+    folder = import_gguf(tmp_path / "tiny.gguf", tmp_path / "models", bits=4)
+    assert read_record(folder).rounded_to == ""
+    assert import_gguf(tmp_path / "tiny.gguf", tmp_path / "models", bits=None) == folder
+
+
+def test_an_import_of_before_there_was_rounding_is_known(tmp_path):
+    tiny_gguf(tmp_path / "tiny.gguf")
+    folder = import_gguf(tmp_path / "tiny.gguf", tmp_path / "models")
+    record = json.loads((folder / "flint.json").read_text())
+    del record["rounded_to"]
+    (folder / "flint.json").write_text(json.dumps(record))
+    assert import_gguf(tmp_path / "tiny.gguf", tmp_path / "models") == folder
+
+
+@pytest.mark.parametrize("kind", ["Q2_K", "Q3_K", "Q4_K", "Q5_K", "Q6_K"])
+def test_k_quants_give_the_logits_of_the_weights_in_the_file(tmp_path, kind):
+    weights = tiny_gguf(tmp_path / "tiny.gguf", kind=kind, hidden=256, inner=256)
+    folder = import_gguf(tmp_path / "tiny.gguf", tmp_path / "models", bits=None)
+    half = {name: value.astype(np.float16).astype(np.float32) if value.ndim == 2 else value for name, value in weights.items()}
+    expected = dense_logits(tmp_path, half, hidden_size=256, intermediate_size=256)
+    assert np.abs(expected).max() > 0.01
+    np.testing.assert_allclose(logits(folder), expected, atol=1e-4 * np.abs(expected).max())
+
+
+def test_bits_that_flint_does_not_round_to_are_a_mistake_of_the_caller(tmp_path):
+    tiny_gguf(tmp_path / "tiny.gguf")
+    with pytest.raises(ValueError, match="8, 6, 4 or None"):
+        import_gguf(tmp_path / "tiny.gguf", tmp_path / "models", bits=5)
 
 
 def test_other_content_of_the_same_name_and_size_gets_a_folder_of_its_own(tmp_path):

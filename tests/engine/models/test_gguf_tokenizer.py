@@ -1,5 +1,6 @@
 """A GGUF's tokenizer splits and joins text as the one the model was trained with."""
 
+import functools
 import json
 
 import pytest
@@ -11,6 +12,8 @@ from transformers import AutoTokenizer
 from engine.core.errors import ModelBroken, ModelUnsupported
 from engine.models.gguf_header import read_header
 from engine.models.gguf_tokenizer import build_tokenizer
+from tests.models.sentencepiece_model import sentencepiece_processor
+from tests.models.tiny_gemma3 import gemma_tokenizer
 from tests.models.tiny_gguf import byte_level_metadata, sentencepiece_metadata, tiny_gguf, trained_sentencepiece
 from tests.models.tiny_tokenizers import CHATML, byte_level
 
@@ -56,6 +59,11 @@ def test_a_byte_level_tokenizer_encodes_as_the_one_it_was_written_from(tmp_path)
 @pytest.fixture(scope="module")
 def starter_tokenizer(starter):
     return Tokenizer.from_file(str(starter / "tokenizer.json"))
+
+
+@pytest.fixture(scope="module")
+def gemma_files(tmp_path_factory):
+    return built(tmp_path_factory.mktemp("gemma"), gemma_tokenizer())
 
 
 @pytest.fixture(scope="module")
@@ -162,6 +170,47 @@ def test_a_sentencepiece_file_may_say_that_no_space_is_put_in_front(tmp_path):
     tokenizer = Tokenizer.from_str(files.tokenizer)
     assert tokenizer.encode("Hello", add_special_tokens=False).tokens[0][0] == "H"
     assert tokenizer.decode(tokenizer.encode(" Hello").ids) == " Hello"
+
+
+# Runs of spaces and lines, tags, and a “▁” that was typed: where Gemma's user-defined pieces come in.
+GEMMA_TEXTS = (
+    "  two",
+    " one and  two and   three and    four and     five ",
+    "lines\n\n\n\nof\n \n  text\r\n",
+    "\tdef f(x):\n\t\treturn <b>x</b> < b>",
+    "typed ▁▁ and ▁",
+    "ab" * 9 + "a" * 13,
+    "\x00 \u200b \U0010ffff",
+)
+
+
+@functools.cache
+def sentencepiece_processor_of_gemma():
+    return sentencepiece_processor(gemma_tokenizer())
+
+
+def test_gemmas_pieces_are_those_of_sentencepiece(gemma_files):
+    tokenizer, processor = Tokenizer.from_str(gemma_files.tokenizer), sentencepiece_processor_of_gemma()
+    for text in (*TEXTS, *GEMMA_TEXTS):
+        encoded = tokenizer.encode(text).ids
+        assert encoded == [processor.bos_id(), *processor.encode(text)], text
+        assert tokenizer.decode(encoded) == processor.decode(encoded), text
+    known = gemma_tokenizer()["tokenizer.ggml.tokens"]
+    assert [known[index] for index in ids(gemma_files, "\n\n\n\n   x")] == ["\n\n\n", "\n", "   ", "x"]
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.text(alphabet=st.sampled_from("aabcdehinot .,!12\n\n\t<>/b  é日😀▁")))
+def test_gemmas_pieces_are_those_of_sentencepiece_on_any_text(gemma_files, text):
+    assert ids(gemma_files, text) == sentencepiece_processor_of_gemma().encode(text)
+
+
+def test_gemmas_control_tokens_are_found_in_text_and_end_turns(gemma_files):
+    tokens = gemma_tokenizer()["tokenizer.ggml.tokens"]
+    start, end = tokens.index("<start_of_turn>"), tokens.index("<end_of_turn>")
+    found = ids(gemma_files, "<start_of_turn>a<end_of_turn>\n")
+    assert (found[0], found[-2], found[-1]) == (start, end, tokens.index("\n"))
+    assert end in gemma_files.eos_token_ids
 
 
 def test_the_chat_template_comes_from_the_file(tmp_path):

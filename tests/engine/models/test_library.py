@@ -11,6 +11,7 @@ from engine.core.paths import locate
 from engine.models.gguf import LOCK_NAME, import_gguf
 from engine.models.library import Library
 from tests.models.tiny import tiny_llama
+from tests.models.tiny_gemma3 import tiny_gemma3
 from tests.models.tiny_gguf import tiny_gguf
 
 
@@ -122,6 +123,25 @@ def test_a_gguf_in_flints_folder_is_listed_to_be_imported(own):
     (entry,) = library().entries()
     assert (entry.id, entry.name, entry.kind, entry.problem) == ("tiny.Q8_0.gguf", "tiny", "gguf", "")
     assert (entry.architecture, entry.context, entry.quantization) == ("llama", 256, "Q8_0")
+
+
+def test_the_parts_of_a_cut_up_file_are_not_listed(own, tmp_path):
+    tiny_gguf(tmp_path / "tiny.gguf")
+    whole = (tmp_path / "tiny.gguf").read_bytes()
+    for number in range(2):
+        (own / f"tiny.gguf.part{number:02}").write_bytes(whole[number * 10_000 :][:10_000])
+    assert library().entries() == ()
+    # Named by its path, the first is looked at: it begins as a GGUF.
+    assert "cut short" in library().find(str(own / "tiny.gguf.part00")).problem
+
+
+def test_a_gemma_3_and_its_k_quants_are_offered_for_import(own):
+    tiny_gemma3(own / "Tiny Gemma.Q4_K_M.gguf")
+    (entry,) = library().entries()
+    assert (entry.name, entry.kind, entry.problem, entry.architecture) == ("Tiny Gemma", "gguf", "", "gemma3")
+    folder = import_gguf(own / entry.id, own)
+    imported = library().find(str(folder))
+    assert (imported.kind, imported.problem, imported.architecture) == ("mlx", "", "gemma3_text")
 
 
 def test_a_gguf_is_read_anew_when_it_changed(own):
