@@ -41,7 +41,7 @@ def any_command(dice, number):
     request_id = f"r{number}"
     return dice.choice(
         [
-            lambda: generate(request_id, dice.choice(["one", "two", "broken", "nowhere", ""]), tokens=dice.choice([1, 5, 60])),
+            lambda: generate(request_id, dice.choice(["one", "two", "broken", "nowhere"]), tokens=dice.choice([1, 5, 60])),
             lambda: generate(request_id, "one", tokens=dice.choice([1, 5, 60]), seed=dice.randrange(9)),
             lambda: LoadModel(request_id, dice.choice(["one", "two", "broken", "nowhere"])),
             lambda: UnloadModel(request_id),
