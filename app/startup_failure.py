@@ -54,6 +54,7 @@ class StartupFailure(QMainWindow):
 
     def raise_window(self) -> None:
         """Bring the window to the front, as another start asks."""
+        self.setWindowState(self.windowState() & ~Qt.WindowState.WindowMinimized)
         self.show()
         self.raise_()
         self.activateWindow()
