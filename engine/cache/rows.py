@@ -37,22 +37,16 @@ class Rows:
         return [array for side in self.sides for array in side.arrays]
 
     def append(self, fresh: tuple[mx.array, mx.array], pinned: int, surplus: int, first: int) -> list[mx.array]:
-        """Drop `surplus` rows behind the first `pinned`, add `fresh`, and return the buffers' rows from `first` on.
+        """Drop `surplus` rows behind the first `pinned`, add `fresh`, and return all rows from `first` on.
 
-        Only for plain rows, and where the rows that are held already are more than those to be dropped.
+        It costs no copy where rows are plain, and one for the decoded rows where they are not. Those that are dropped must be
+        in the buffer.
         """
         count = fresh[0].shape[2]
-        start = self.held - surplus
-        move = None
-        if surplus or not self.sides or start + count > self.sides[0].capacity:
-            move = self._move(count, pinned, surplus)
-        views = []
-        for side, rows in zip(self._sides_for(fresh), fresh, strict=False):
-            if move is not None:
-                side.make_room(move)
-            side.write((rows,), start, 0 if move is None else move.capacity)
-            views.append(side.parts[0][..., first : start + count, :])
-        self.held = self.aged = start + count
+        move = self._move(count, pinned, surplus)
+        sides = zip(self._sides_for(fresh), fresh, strict=False)
+        views = [side.append_plain(rows, move, first) if self.plain else side.append(rows, move, first) for side, rows in sides]
+        self._moved(count, move)
         return views
 
     def extend(
@@ -64,8 +58,7 @@ class Rows:
         for side, rows in zip(self._sides_for(fresh), fresh, strict=False):
             views.append(mx.concatenate([*side.read(seen, self.aged, rows.dtype), rows], axis=2))
             side.store(rows, move)
-        self.held += fresh[0].shape[2] - surplus
-        self.aged += move.aging - move.dropped
+        self._moved(fresh[0].shape[2], move)
         return views
 
     def cut(self, count: int) -> None:
@@ -116,16 +109,22 @@ class Rows:
         skipped = surplus - dropped
         run = self.held - self.aged + count - skipped
         aging = run if self.plain else max(0, run - RECENT) // BLOCK * BLOCK
-        capacity = self._capacity(self.aged - dropped + aging, full=surplus > 0)
+        capacity = self._capacity(self.aged - dropped + run, full=surplus > 0)
         return Move(self.aged, pinned, dropped, max(0, pinned - self.aged), skipped, aging, capacity)
 
+    def _moved(self, count: int, move: Move) -> None:
+        self.held += count - move.dropped - move.skipped
+        self.aged += move.aging - move.dropped
+
     def _capacity(self, rows: int, full: bool) -> int:
-        """Rows of a buffer that holds `rows`: the next multiple of `STEP`, but not beyond the bound, which a full one has."""
+        """Rows of a buffer with room for `rows`: the next multiple of `STEP`, but not beyond the bound, which a full one has.
+
+        The newest rows are counted too, though they are kept apart: what is returned is laid behind the aged ones.
+        """
         rounded = -(-rows // STEP) * STEP
         if self.bound is None:
             return rounded
-        bound = self.bound if self.plain else self.bound - RECENT
-        return max(rows, bound if full else min(rounded, bound))
+        return max(rows, self.bound if full else min(rounded, self.bound))
 
 
 def _latent(keys: mx.array, values: mx.array) -> bool:

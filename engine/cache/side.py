@@ -78,13 +78,37 @@ class Side:
         else:
             self.newest = array
 
+    def append_plain(self, rows: mx.array, move: Move, first: int) -> mx.array:
+        """Add `rows` [B, H, S, width] to a buffer in which no row is quantized; return its rows from `first` on."""
+        self.make_room(move)
+        start = move.aged - move.dropped
+        self.write((rows,), start, move.capacity)
+        return self.parts[0][..., first : start + move.aging, :]
+
+    def append(self, rows: mx.array, move: Move, first: int) -> mx.array:
+        """Add `rows` [B, H, S, width]; return all rows from `first` on in plain numbers, the newest as they were given."""
+        self.make_room(move)
+        run = rows if self.newest is None else mx.concatenate([self.newest, rows], axis=2)
+        start = move.aged - move.dropped
+        end = start + run.shape[2]
+        shown = run
+        if self.parts:
+            shown = self._decoded(rows.dtype)
+            shown[..., start:end, :] = run
+        self._age(run, move, written=len(self.parts) == 1)
+        return shown[..., first:end, :]
+
     def store(self, rows: mx.array, move: Move) -> None:
-        """Add `rows` [B, H, S, width]."""
+        """Add `rows` [B, H, S, width], of which some may be dropped at once."""
         run = rows if self.newest is None else mx.concatenate([self.newest, rows], axis=2)
         if move.skipped:
             run = mx.concatenate([run[..., : move.head, :], run[..., move.head + move.skipped :, :]], axis=2)
         self.make_room(move)
-        if move.aging:
+        self._age(run, move)
+
+    def _age(self, run: mx.array, move: Move, *, written: bool = False) -> None:
+        """Let the first of a run of newest rows enter the buffer, unless they are `written` there."""
+        if move.aging and not written:
             self.write(self.encoded(run[..., : move.aging, :]), move.aged - move.dropped, move.capacity)
         # A slice would keep the whole run alive.
         self.newest = mx.contiguous(run[..., move.aging :, :]) if run.shape[2] > move.aging else None

@@ -267,8 +267,8 @@ class WindowCache:
         return self._rows.held + count - self._full
 
     def _in_place(self, count: int, surplus: int) -> bool:
-        """Whether the buffer itself can be returned: it is plain, and still holds what the first of `count` queries sees."""
-        return self._rows.plain and (not surplus or count <= self._slack)
+        """Whether all rows held can be returned: after the surplus is dropped they still hold what `count` queries see."""
+        return not surplus or (count <= self._slack and surplus <= self._rows.aged - self._pinned)
 
     def _make(self) -> dict[str, int]:
         """What must agree for a snapshot to fit."""
