@@ -2,18 +2,21 @@
 
 import re
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPoint, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QFontMetrics, QKeyEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QWidget
 
-from app.models.popover import ModelPopover
 from app.models.state_glyph import SIZE as GLYPH
 from app.models.state_glyph import LoadProgress, ModelState, StateGlyph
 from app.theme import Theme
 from app.widgets.frame import draw_frame
 from app.widgets.halo import focus_ring
 from engine.core.messages import ModelEntry
+
+if TYPE_CHECKING:
+    from app.models.popover import ModelPopover
 
 HEIGHT, MOST, LEAST = 40, 360, 128
 _RADIUS, _PADDING, _GAP, _CHEVRON, _CHEVRON_GAP = 8, 8, 8, 12, 4
@@ -68,7 +71,7 @@ class ModelPicker(QAbstractButton):
         return self._line
 
     @property
-    def popover(self) -> ModelPopover | None:
+    def popover(self) -> "ModelPopover | None":
         """The list, while it is open."""
         return self._popover
 
@@ -109,6 +112,8 @@ class ModelPicker(QAbstractButton):
         if self._popover is not None:
             self._popover.close_popover()
             return
+        from app.models.popover import ModelPopover  # Not before it is wanted: the window itself comes sooner.
+
         popover = ModelPopover(self._theme, self)
         popover.chosen.connect(self._choose)
         popover.unload_requested.connect(self.unload_requested)

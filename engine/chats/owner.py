@@ -3,8 +3,6 @@
 import os
 from dataclasses import dataclass
 
-import psutil
-
 CLOCK_SLACK_S = 2.0
 """The start time is derived from the boot time, which a clock correction moves a little between two readings."""
 
@@ -18,6 +16,8 @@ class Owner:
 
     def is_alive(self) -> bool:
         """Say whether that very process still runs; one that ended and was not yet collected by its parent does not."""
+        import psutil  # Here, as below: it takes a while to import, and the first window needs none of it.
+
         try:
             process = psutil.Process(self.pid)
             same = abs(process.create_time() - self.started) <= CLOCK_SLACK_S
@@ -30,4 +30,6 @@ class Owner:
 
 def this_process() -> Owner:
     """Return the running process."""
+    import psutil
+
     return Owner(os.getpid(), psutil.Process().create_time())

@@ -7,8 +7,6 @@ import struct
 import sys
 from pathlib import Path
 
-import psutil
-
 from engine.core.messages import MemoryReading
 from engine.hardware.cgroup import cgroup_memory
 
@@ -31,6 +29,8 @@ def footprint_bytes() -> int:
     try:
         return parse_status(Path("/proc/self/status").read_text(encoding="utf-8", errors="replace"))
     except OSError:
+        import psutil  # Lazily, as below: it takes a while, and the first window can do without.
+
         return int(psutil.Process().memory_info().rss)
 
 
@@ -56,6 +56,8 @@ def parse_status(status: str) -> int:
 
 def total_bytes() -> int:
     """Return the machine's memory in bytes, or the control group's limit where that is lower."""
+    import psutil
+
     total = int(psutil.virtual_memory().total)
     group = cgroup_memory()
     return total if group is None else min(total, group.limit)
@@ -63,6 +65,8 @@ def total_bytes() -> int:
 
 def available_bytes() -> int:
     """Return what the system says it would still give without swapping, in bytes; a control group's limit is respected."""
+    import psutil
+
     available = int(psutil.virtual_memory().available)
     group = cgroup_memory()
     return available if group is None else min(available, group.available)
