@@ -54,7 +54,7 @@ def tell(window, run_loop, settle_s: float) -> int:
     class Watch(QObject):
         """Waits for the first paint of the window, then for the end of that paint: all of it is on the screen then."""
 
-        painted_at = 0.0
+        painted_at = cpu_s = 0.0
 
         def eventFilter(self, watched, event) -> bool:
             if event.type() == QEvent.Type.Paint and not self.painted_at:
@@ -64,8 +64,8 @@ def tell(window, run_loop, settle_s: float) -> int:
 
         def event(self, event) -> bool:
             if event.type() == QEvent.Type.User:
-                self.painted_at = time.monotonic()
-                QTimer.singleShot(int(settle_s * 1000), lambda: leave(self.painted_at, window))
+                self.painted_at, self.cpu_s = time.monotonic(), time.process_time()
+                QTimer.singleShot(int(settle_s * 1000), lambda: leave(self.painted_at, self.cpu_s, window))
             return super().event(event)
 
     watch = Watch()
@@ -73,7 +73,7 @@ def tell(window, run_loop, settle_s: float) -> int:
     return run_loop()
 
 
-def leave(painted_at: float, window) -> None:
+def leave(painted_at: float, cpu_s: float, window) -> None:
     """Print the figures and end the process at once: nothing is to be saved."""
     import json
     import os
@@ -86,6 +86,7 @@ def leave(painted_at: float, window) -> None:
     heavy = sorted(loaded & {"mlx", "mlx_lm", "transformers", "huggingface_hub", "numpy", "ziamath", "gguf", "tokenizers"})
     facts = {
         "painted_at": painted_at,
+        "cpu_s": cpu_s,
         "footprint": footprint_bytes(),
         "heavy_modules": heavy,
         "modules": len(sys.modules),
