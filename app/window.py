@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QByteArray, Qt, QTimer
-from PySide6.QtGui import QAction, QCloseEvent, QKeySequence, QResizeEvent, QShowEvent
+from PySide6.QtGui import QAction, QCloseEvent, QKeyEvent, QKeySequence, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QApplication, QHBoxLayout, QMainWindow, QSplitter, QVBoxLayout, QWidget
 
 from app import macos
@@ -190,13 +190,19 @@ class MainWindow(QMainWindow):
             self.chat.drafts.save()
             self.bridge.close()
             self.replies.settle()
-            try:
-                self._store.remember(GEOMETRY, base64.b64encode(self.saveGeometry().data()).decode())
-                self._store.remember(LAST_CHAT, self.chat.chat_id or "")
-            except FlintError:
-                pass  # A full disk must not keep the window open.
+            self._remember(GEOMETRY, base64.b64encode(self.saveGeometry().data()).decode())
             self._store.close()
         super().closeEvent(event)
+
+    def _remember(self, key: str, value: str) -> None:
+        with contextlib.suppress(FlintError):  # A full disk must not keep a chat from opening, nor the window open.
+            if value != self._store.recall(key):
+                self._store.remember(key, value)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Escape closes the newest message where nobody else has a use for it."""
+        if event.key() != Qt.Key.Key_Escape or not self.toaster.dismiss_newest():
+            super().keyPressEvent(event)
 
     def raise_window(self) -> None:
         """Bring the window to the front, as another start asks."""
@@ -276,7 +282,8 @@ class MainWindow(QMainWindow):
         self.settings_panel.setVisible(shown)
         self._fit_sidebar()
 
-    def _on_chat_opened(self, _chat_id: str | None) -> None:
+    def _on_chat_opened(self, chat_id: str | None) -> None:
+        self._remember(LAST_CHAT, chat_id or "")  # Now, not when the window closes: a crash must not lose the place.
         self.settings.show_chat(self.chat.settings())
         self.page.composer.focus_text()
 

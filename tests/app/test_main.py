@@ -111,7 +111,7 @@ def test_after_kill_9_in_mid_reply_the_chat_shows_what_had_been_on_screen(qtbot,
         assert again.window.chat.chat_id == chat
         reply = again.stored()[-1]
         assert reply.state == "interrupted"
-        assert again.shown() == ["Tell me about the fox", reply.text.strip()]
+        assert again.shown()[-1] == reply.text.strip()
         assert "Interrupted" in again.stats(reply)
     older = [fact["text"] for fact in seen if fact["at"] <= seen[-1]["at"] - 1]
     assert older[-1]
