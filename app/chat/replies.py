@@ -16,7 +16,7 @@ from engine.chats.turns import turns
 from engine.core.errors import FlintError
 from engine.core.messages import TERMINALS, Event, Generate, ImportProgress, LoadProgress, PrefillProgress, TextDelta
 from engine.core.preferences import Preferences
-from engine.core.settings import Conversation, Engine, Sampling, build, usable
+from engine.core.settings import Conversation, Engine, KeyValueCache, Sampling, build, usable
 
 SAVE_CHECK_MS = 200
 WAITING = "Waiting for the model"
@@ -77,6 +77,9 @@ class Replies(QObject):
             sampling=build(Sampling, values),
             context=conversation.context,
             weights=build(Engine, values).weights,
+            kv_bits=build(KeyValueCache, values).kv_bits,
+            when_full=build(KeyValueCache, values).when_full,
+            chat_id=reply.chat_id,
         )
         self._pending[pending.request_id] = pending
         self._complained = False

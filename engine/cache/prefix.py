@@ -15,8 +15,8 @@ import mlx.core as mx
 from engine.cache import layers as kinds
 from engine.cache.branches import Branch, BranchTree, common_prefix
 from engine.cache.make import make_cache
-from engine.cache.policy import CachePolicy
 from engine.cache.pieces import Span, covers, cut, held_spans, needed_spans, rebuild, without
+from engine.cache.policy import CachePolicy
 from engine.cache.window import WindowCache
 
 LEAST_KEPT = 16
@@ -105,6 +105,11 @@ class PrefixCache:
         self.drop()
 
     # -- figures ----------------------------------------------------------------------------------------------------
+
+    @property
+    def marked(self) -> bool:
+        """Whether some layer can be gone back to only where a chunk ended: a recurrent one, or one that slides."""
+        return bool(self._others) or any(window.sliding for window in self._windows.values())
 
     @property
     def nbytes(self) -> int:

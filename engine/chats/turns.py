@@ -21,5 +21,7 @@ def turns(messages: Iterable[StoredMessage], system_prompt: str = "") -> tuple[M
         if found and found[-1].role == message.role == "user":
             found[-1] = Message("user", f"{found[-1].text}\n\n{message.text}")
         else:
-            found.append(Message(message.role, message.text))
+            facts = message.facts if message.role == "assistant" else None
+            written = (facts.output_ids, facts.fingerprint) if facts else ((), "")
+            found.append(Message(message.role, message.text, *written))
     return tuple(found)

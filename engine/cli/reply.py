@@ -11,7 +11,7 @@ from engine.cli.output import WaitingBar
 from engine.core.connection import Connection
 from engine.core.errors import FlintError
 from engine.core.messages import Cancel, Event, Finished, Generate, ReplyFacts, TextDelta, Weights
-from engine.core.settings import Conversation, Engine, Sampling, Value, build, usable
+from engine.core.settings import Conversation, Engine, KeyValueCache, Sampling, Value, build, usable
 
 LAST_MODEL = "model"
 
@@ -121,4 +121,15 @@ class Asker:
         conversation = build(Conversation, values)
         conversation_turns = turns(self._store.messages(chat_id), conversation.system_prompt)
         weights: Weights = build(Engine, values).weights
-        return Generate(request_id, self.model_id, conversation_turns, build(Sampling, values), conversation.context, weights)
+        kept = build(KeyValueCache, values)
+        return Generate(
+            request_id,
+            self.model_id,
+            conversation_turns,
+            build(Sampling, values),
+            conversation.context,
+            weights,
+            kept.kv_bits,
+            kept.when_full,
+            chat_id,
+        )

@@ -13,15 +13,23 @@ from engine.core.settings import Sampling
 
 type Role = Literal["system", "user", "assistant"]
 type Weights = Literal["auto", "as-stored", "dense"]
+type KVBits = Literal["off", "8", "8/4", "4"]
+type WhenFull = Literal["stop", "roll", "compact"]
 type FinishReason = Literal["stop", "length", "context", "cancelled"]
 
 
 @dataclass(frozen=True)
 class Message:
-    """One turn of a conversation as the model is given it."""
+    """One turn of a conversation as the model is given it.
+
+    A reply brings the token `ids` it was written with, without the one that ended it, and the `fingerprint` of the model that
+    wrote them: its text does not always encode to the same ids again.
+    """
 
     role: Role
     text: str
+    ids: tuple[int, ...] = ()
+    fingerprint: str = ""
 
 
 # -- facts that travel ---------------------------------------------------------------------------------------------------
@@ -75,7 +83,9 @@ class ReplyFacts:
     """Everything measured about one reply; stored with it. Times in seconds, rates in tokens a second, sizes in bytes.
 
     `cached_tokens` of the `prompt_tokens` were already in the KV cache; `chunks` are the prefill's chunk lengths; `seed`,
-    `sampling`, `fingerprint` and `template_hash` make the reply reproducible.
+    `sampling`, `fingerprint` and `template_hash` make the reply reproducible. `output_ids` are the tokens written, without the
+    one that ended the turn; `kv_bits` is the KV cache's precision; `dropped_tokens` have left the context by the reply's end,
+    and with them the first `dropped_messages` of the conversation.
     """
 
     model: str
@@ -97,6 +107,10 @@ class ReplyFacts:
     template_hash: str
     sampling: Sampling
     chunks: tuple[int, ...] = ()
+    output_ids: tuple[int, ...] = ()
+    kv_bits: str = "off"
+    dropped_tokens: int = 0
+    dropped_messages: int = 0
 
 
 @dataclass(frozen=True)
@@ -171,6 +185,9 @@ class Generate:
     sampling: Sampling = field(default_factory=Sampling)
     context: int | None = None
     weights: Weights = "auto"
+    kv_bits: KVBits = "off"
+    when_full: WhenFull = "roll"
+    chat_id: str = ""
 
 
 @dataclass(frozen=True)

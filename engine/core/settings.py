@@ -242,6 +242,26 @@ class Conversation:
 
 
 @dataclass(frozen=True)
+class KeyValueCache:
+    """How the KV cache is kept, and what happens when the context is full."""
+
+    kv_bits: Literal["off", "8", "8/4", "4"] = _setting(
+        "off",
+        label="KV precision",
+        labels={"off": "Off", "8": "8/8", "8/4": "8/4", "4": "4/4"},
+        help="Bits of the keys and values the model keeps of the conversation. Fewer bits take less memory; 8/8 is nearly "
+        "exact, 4/4 is noticeable. The newest 64 tokens always stay exact.",
+    )
+    when_full: Literal["stop", "roll"] = _setting(
+        "roll",
+        label="When full",
+        labels={"stop": "Stop", "roll": "Roll"},
+        help="Stop ends with a clear message when the context is full. Roll keeps the system prompt and the newest "
+        "messages, and marks in the chat what the model no longer sees.",
+    )
+
+
+@dataclass(frozen=True)
 class Engine:
     """How a model is held in memory."""
 
@@ -302,6 +322,7 @@ class Group:
 GROUPS = (
     Group("Sampling", Sampling, Scope.CHAT, Applies.NEXT_REPLY),
     Group("Context", Conversation, Scope.CHAT, Applies.NEXT_REPLY),
+    Group("KV cache", KeyValueCache, Scope.CHAT, Applies.NEXT_REPLY),
     Group("Engine", Engine, Scope.APP, Applies.NEXT_LOAD),
     Group("Appearance", Appearance, Scope.APP, Applies.NOW),
     Group("Folders", Folders, Scope.APP, Applies.NOW),

@@ -39,6 +39,7 @@ def decode(model: Any, cache: PrefixCache, last_id: int, sampler: Sampler, limit
 
 def _step(model: Any, cache: PrefixCache, token: mx.array, sampler: Sampler) -> mx.array:
     """Return the next token id, shape [1], not yet evaluated."""
+    cache.before(1)
     logits = model(token[None], cache=cache.layers)
     drawn: mx.array = sampler(logits[0, -1])
     return drawn.reshape(1)

@@ -32,21 +32,29 @@ class ChunkSize:
         self.tokens = max(SMALLEST_CHUNK, int(wanted) // SMALLEST_CHUNK * SMALLEST_CHUNK)
 
 
-def prefill(model: Any, cache: PrefixCache, ids: Sequence[int], chunk_size: ChunkSize) -> Iterator[int]:
+def prefill(
+    model: Any, cache: PrefixCache, ids: Sequence[int], chunk_size: ChunkSize, marks: Sequence[int] = ()
+) -> Iterator[int]:
     """Run all of `ids` but the last through the model, a chunk at a time; yield the length of each chunk once it is done.
 
-    The last id is left for `decode`, whose first step needs its logits. Only the cache's state is evaluated, so no logits of
-    the whole chunk are ever made. Closing the iterator leaves a cache that holds exactly what was yielded.
+    At each of the `marks`, counted in all of the cache's tokens, a chunk ends and the cache remembers its state where a later
+    prompt could not go on otherwise. The last id is left for `decode`, whose first step needs its logits. Only the cache's
+    state is evaluated, so no logits of the whole chunk are ever made. Closing the iterator leaves a cache that holds exactly
+    what was yielded.
     """
     done, total = 0, len(ids) - 1
     try:
         while done < total:
-            chunk = list(ids[done : done + min(chunk_size.tokens, total - done)])
+            ahead = [mark - len(cache.tokens) for mark in marks if mark > len(cache.tokens)] if cache.marked else []
+            chunk = list(ids[done : done + min(chunk_size.tokens, total - done, *ahead)])
             started = time.perf_counter()
+            cache.before(len(chunk))
             model(mx.array([chunk]), cache=cache.layers)
             mx.eval([layer.state for layer in cache.layers])
             chunk_size.learn(len(chunk), time.perf_counter() - started)
             cache.extend(chunk)
+            if len(chunk) in ahead:
+                mx.eval(cache.mark())
             done += len(chunk)
             yield len(chunk)
     finally:

@@ -41,6 +41,11 @@ def render(tokenizer: Any, messages: Sequence[Message]) -> Prompt:
     return Prompt(text, ids, _starts_in_reasoning(tokenizer, given, text))
 
 
+def render_text(tokenizer: Any, messages: Sequence[Message]) -> str:
+    """Return the text alone that `render` would give. Raises as it does."""
+    return _render_supported(tokenizer, messages)[1]
+
+
 def template_hash(tokenizer: Any) -> str:
     """Return the first 16 hex digits of the SHA-256 of the template's text; empty where there is no template."""
     source = template_text(tokenizer)

@@ -29,8 +29,8 @@ def assistant(text):
     return Message("assistant", text)
 
 
-def request(messages, sampling=GREEDY, context=None):
-    return Generate("reply", "model", tuple(messages), sampling, context)
+def request(messages, sampling=GREEDY, context=None, **more):
+    return Generate("reply", "model", tuple(messages), sampling, context, **more)
 
 
 @dataclass
@@ -44,7 +44,7 @@ class Answer:
     held_before: list[int]
 
 
-def ask(session, *messages, sampling=GREEDY, context=None, stop_after=None):
+def ask(session, *messages, sampling=GREEDY, context=None, stop_after=None, **more):
     """Ask for a reply; `stop_after` cancels it with that token, from the second on (0: while the prompt is read)."""
     held = list(session.cache.tokens)
     events = []
@@ -52,7 +52,7 @@ def ask(session, *messages, sampling=GREEDY, context=None, stop_after=None):
     def cancelled():
         return stop_after is not None and sum(isinstance(event, TextDelta) for event in events) >= stop_after - 1
 
-    for event in session.generate(request(messages, sampling, context), cancelled):
+    for event in session.generate(request(messages, sampling, context, **more), cancelled):
         events.append(event)
     facts = events[-1].reply
     text = "".join(event.text for event in events if isinstance(event, TextDelta))

@@ -1,0 +1,211 @@
+"""The making of one reply: read what is new of the prompt, write, and measure."""
+
+import secrets
+import time
+from collections.abc import Callable, Generator, Iterator
+from dataclasses import dataclass, replace
+
+import mlx.core as mx
+
+from engine.cache.prefix import PrefixCache
+from engine.core.messages import Cancelled, Event, Finished, FinishReason, Generate, PrefillProgress, ReplyFacts, TextDelta
+from engine.inference.decode import decode
+from engine.inference.loader import Loaded
+from engine.inference.prefill import ChunkSize, prefill
+from engine.inference.prompt_plan import Plan
+from engine.inference.reply_text import ReplyText
+from engine.inference.sampling import Sampler
+from engine.metrics import RollingRate, rate
+
+RATE_WINDOW_S = 2.0
+
+
+@dataclass(frozen=True)
+class Room:
+    """How many tokens fit: `context` is what the model sees at once, `positions` how far it was trained to count.
+
+    `rolls` says that a reply goes on when the context is full; `left_out` messages were left out of the prompt already.
+    """
+
+    context: int
+    positions: int
+    rolls: bool
+    left_out: int = 0
+
+
+@dataclass
+class Bench:
+    """What replies are made with: the model, its caches, the length of the next prefill chunk, and the template's hash."""
+
+    loaded: Loaded
+    cache: PrefixCache
+    chunk_size: ChunkSize
+    template_hash: str
+
+
+class Reply:
+    """One reply on its way. `started` is when its request was taken up, in seconds of `time.perf_counter`."""
+
+    def __init__(
+        self,
+        bench: Bench,
+        request: Generate,
+        plan: Plan,
+        room: Room,
+        *,
+        inside_reasoning: bool,
+        cancelled: Callable[[], bool],
+        started: float,
+    ) -> None:
+        self._bench = bench
+        self._request = request
+        self._plan = plan
+        self._room = room
+        self._cancelled = cancelled
+        self._seed = request.sampling.seed if request.sampling.seed is not None else secrets.randbits(32)
+        self._sampler = Sampler(request.sampling, self._seed, plan.ids)
+        self._text = ReplyText(bench.loaded.tokenizer, request.sampling.stop, inside_reasoning=inside_reasoning)
+        self._rolling = RollingRate(RATE_WINDOW_S)
+        self._started = started
+        self._began = self._prefilled = self._first = self._ended = 0.0
+        self._cached = self._rebased = 0
+        self._written: list[int] = []
+        self._output = 0
+        self._chunks: list[int] = []
+
+    def events(self) -> Iterator[Event]:
+        """Yield PrefillProgress, TextDelta, and one Finished or Cancelled."""
+        mx.reset_peak_memory()
+        self._began = time.perf_counter()
+        self._cached = self._bench.cache.reuse(self._plan.ids, self._plan.pinned)
+        yield from self._read()
+        reason: FinishReason = "cancelled"
+        if not self._cancelled():
+            reason = yield from self._write()
+        facts = self._facts(reason)
+        ended: Event = Finished(self._request.request_id, facts)
+        yield Cancelled(self._request.request_id, facts) if reason == "cancelled" else ended
+
+    def _read(self) -> Iterator[Event]:
+        bench = self._bench
+        yield self._progress(0)
+        ids = self._plan.ids[self._cached :]
+        for length in prefill(bench.loaded.model, bench.cache, ids, bench.chunk_size, self._plan.marks):
+            self._chunks.append(length)
+            yield self._progress(sum(self._chunks))
+            if self._cancelled():
+                break
+        self._prefilled = time.perf_counter()
+
+    def _progress(self, done: int) -> PrefillProgress:
+        total = len(self._plan.ids) - self._cached
+        spent = time.perf_counter() - self._started
+        return PrefillProgress(self._request.request_id, done, total, self._cached, rate(done, spent), self._room.context)
+
+    # -- writing ----------------------------------------------------------------------------------------------------
+
+    def _write(self) -> Generator[Event, None, FinishReason]:
+        """Yield the text; the generator's value is why it ended."""
+        last = self._plan.ids[-1]
+        while True:
+            reason, last = yield from self._stretch(last)
+            if reason != "context" or not self._room.rolls:
+                break
+            yield from self._rebase(last)
+            if self._cancelled():
+                reason = "cancelled"
+                break
+        self._ended = time.perf_counter()
+        answer, reasoning = self._text.finish()
+        if answer or reasoning:
+            yield self._delta(answer, reasoning, self._ended)
+        return reason
+
+    def _stretch(self, last: int) -> Generator[Event, None, tuple[FinishReason, int]]:
+        """Write until the turn ends, or as far as there is room; the value is why, and the id written last."""
+        bench = self._bench
+        wanted = self._request.sampling.max_tokens - self._output
+        space = (self._room.positions if self._room.rolls else self._room.context) - len(bench.cache.tokens) - 1
+        reason: FinishReason = "length" if wanted <= space else "context"
+        tokens = decode(bench.loaded.model, bench.cache, last, self._sampler, min(wanted, space))
+        for last in tokens:
+            now = time.perf_counter()
+            self._first = self._first or now
+            self._output += 1
+            self._rolling.add(now, 1)
+            ended = last in bench.loaded.end_ids
+            answer, reasoning, stopped = ("", "", False) if ended else self._text.add(last)
+            if not ended:
+                self._written.append(last)
+            over = ended or stopped or self._cancelled()
+            yield self._delta(answer, reasoning, now)
+            if over:
+                reason = "stop" if ended or stopped else "cancelled"
+                break
+        tokens.close()
+        return reason, last
+
+    def _rebase(self, last: int) -> Iterator[Event]:
+        """Go on at fresh positions: read the pinned tokens and the newest half of the context again."""
+        cache, pinned = self._bench.cache, self._plan.pinned
+        newest = cache.tokens[-(self._room.context // 2) :]
+        fresh = [*cache.tokens[:pinned], *newest, last] if len(newest) + pinned < len(cache.tokens) else [*cache.tokens, last]
+        self._rebased += len(cache.tokens) + 1 - len(fresh)
+        known = cache.reuse(fresh, pinned)
+        for _ in prefill(self._bench.loaded.model, cache, fresh[known:], self._bench.chunk_size):
+            yield self._delta("", "", time.perf_counter())
+            if self._cancelled():
+                return
+
+    def _delta(self, answer: str, reasoning: str, now: float) -> TextDelta:
+        return TextDelta(
+            request_id=self._request.request_id,
+            text=answer,
+            reasoning=reasoning,
+            output_tokens=self._output,
+            rate=self._rolling.rate(now),
+            context_used=min(len(self._bench.cache.tokens), self._room.context),
+            ttft_s=self._first - self._started,
+            context=self._room.context,
+        )
+
+    # -- measuring --------------------------------------------------------------------------------------------------
+
+    def _facts(self, reason: FinishReason) -> ReplyFacts:
+        loaded, cache = self._bench.loaded, self._bench.cache
+        now = time.perf_counter()
+        first = self._first or now
+        prefill_s = (self._first or self._prefilled or now) - self._began
+        decode_s = (self._ended if self._first else now) - first
+        read = len(self._plan.ids) - self._cached if self._first else sum(self._chunks)
+        return ReplyFacts(
+            model=loaded.facts.name,
+            finish_reason=reason,
+            seed=self._seed,
+            prompt_tokens=len(self._plan.ids),
+            cached_tokens=self._cached,
+            output_tokens=self._output,
+            ttft_s=first - self._started if self._first else 0.0,
+            prefill_s=prefill_s,
+            decode_s=decode_s,
+            prefill_tps=rate(read, prefill_s),
+            decode_tps=rate(max(0, self._output - 1), decode_s),
+            weights_bytes=loaded.facts.weights_bytes,
+            kv_bytes=cache.nbytes,
+            peak_bytes=mx.get_peak_memory(),
+            context=self._room.context,
+            fingerprint=loaded.facts.fingerprint,
+            template_hash=self._bench.template_hash,
+            sampling=replace(self._request.sampling, seed=self._seed),
+            chunks=tuple(self._chunks),
+            output_ids=tuple(self._written),
+            kv_bits=cache.policy.kv_bits,
+            dropped_tokens=self._rebased + cache.dropped,
+            dropped_messages=self._room.left_out + self._messages_gone(),
+        )
+
+    def _messages_gone(self) -> int:
+        """Messages of the prompt, but the system's, of which the model sees nothing any more."""
+        gone = self._rebased + self._bench.cache.dropped
+        edge = self._plan.pinned + gone
+        return sum(1 for end in self._plan.ends if self._plan.pinned < end <= edge) if gone else 0
