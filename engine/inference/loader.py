@@ -1,8 +1,11 @@
 """From a folder of safetensors to a model in memory that has answered one token."""
 
+import contextlib
+import glob
 import hashlib
 import os
 import shutil
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -139,8 +142,21 @@ def _tokenizer(folder: Path) -> Any:
 def _model(folder: Path) -> tuple[Any, dict[str, Any]]:
     from mlx_lm.utils import load_model
 
-    model, config = load_model(folder, lazy=True)
+    with _plain_path(folder) as path:
+        model, config = load_model(path, lazy=True)
     return model, config
+
+
+@contextlib.contextmanager
+def _plain_path(folder: Path) -> Iterator[Path]:
+    """Give a path to `folder` without brackets or stars: mlx-lm looks for the weights with a pattern made of it."""
+    if glob.escape(str(folder)) == str(folder):
+        yield folder
+        return
+    with tempfile.TemporaryDirectory(prefix="flint-") as temporary:
+        link = Path(temporary) / "model"
+        link.symlink_to(folder.absolute(), target_is_directory=True)
+        yield link
 
 
 def _goes_dense(model: Any, weights: Weights) -> bool:
