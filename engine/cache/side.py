@@ -8,7 +8,8 @@ import mlx.core as mx
 GROUPS = (64, 32)
 """Sizes of a quantization group; the first that divides the row's width is taken, and a width that none divides stays plain."""
 
-LARGEST_HALF = 65504.0
+LARGEST_QUANTIZED = 32752.0
+"""Half of float16's range: a row decodes to scale · code + bias in float16, and one infinite number spoils every later step."""
 
 
 class Move(NamedTuple):
@@ -152,8 +153,9 @@ class Side:
         group = group_of(rows.shape[3])
         if self.bits is None or group is None:
             return (rows,)
-        codes, scales, biases = mx.quantize(rows.astype(mx.float32), group_size=group, bits=self.bits)
-        return codes, _half(scales), _half(biases)
+        within = mx.clip(rows.astype(mx.float32), -LARGEST_QUANTIZED, LARGEST_QUANTIZED)
+        codes, scales, biases = mx.quantize(within, group_size=group, bits=self.bits)
+        return codes, scales.astype(mx.float16), biases.astype(mx.float16)
 
     def _decoded(self, dtype: mx.Dtype) -> mx.array:
         """The whole buffer in plain numbers: to decode a slice of it would copy the slice first."""
@@ -168,8 +170,3 @@ class Side:
 
 def _zeros(part: mx.array, rows: int) -> mx.array:
     return mx.zeros((part.shape[0], part.shape[1], rows, part.shape[3]), part.dtype)
-
-
-def _half(numbers: mx.array) -> mx.array:
-    """As float16; a number beyond its range would become infinite and spoil every later step."""
-    return mx.clip(numbers, -LARGEST_HALF, LARGEST_HALF).astype(mx.float16)

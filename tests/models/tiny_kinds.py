@@ -148,6 +148,8 @@ CONFIGS = {
         "model_type": "falcon_h1",
         "attention_bias": False,
         "head_dim": 16,
+        "embedding_multiplier": 1.0,
+        "lm_head_multiplier": 1.0,
         "mamba_chunk_size": 32,
         "mamba_conv_bias": True,
         "mamba_d_conv": 4,
