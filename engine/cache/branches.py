@@ -4,30 +4,32 @@ Two branches share what is before their fork; a position belongs to the branch w
 """
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from engine.cache.pieces import Piece, Span
-from engine.cache.snapshot import Snapshot
+from engine.cache.pieces import Piece, Span, covers
+from engine.cache.stored import State, StoredFile, StoredPiece, StoredState
 
 
 @dataclass(eq=False)
 class Branch:
     """Tokens from `fork` on, those before it being the parent's.
 
-    `pieces` holds rows by layer, `states` the state of every recurrent layer at a position: after that many tokens. `used` is
-    a tick of the tree's clock; `owners` are the chats that went over it.
+    `pieces` holds rows by layer, `states` the state of every recurrent layer at a position: after that many tokens; `stored`
+    and `stored_states` stand for those on disk, which may be the same ones. `used` is a tick of the tree's clock; `owners` are
+    the chats that went over it, each with the position up to which it did.
     """
 
     parent: "Branch | None"
     fork: int
     tokens: list[int] = field(default_factory=list)
     pieces: dict[int, list[Piece]] = field(default_factory=dict)
-    states: dict[int, dict[int, Snapshot]] = field(default_factory=dict)
+    states: dict[int, State] = field(default_factory=dict)
+    stored: dict[int, list[StoredPiece]] = field(default_factory=dict)
+    stored_states: dict[int, StoredState] = field(default_factory=dict)
     children: list["Branch"] = field(default_factory=list)
-    owners: set[str] = field(default_factory=set)
+    owners: dict[str, int] = field(default_factory=dict)
     used: int = 0
-    key: str = ""
 
     @property
     def length(self) -> int:
@@ -36,7 +38,7 @@ class Branch:
 
     @property
     def nbytes(self) -> int:
-        """Bytes kept for the branch's own positions."""
+        """Bytes kept in memory for the branch's own positions."""
         rows = sum(piece.nbytes for pieces in self.pieces.values() for piece in pieces)
         return rows + sum(saved.nbytes for state in self.states.values() for saved in state.values())
 
@@ -73,26 +75,53 @@ class Branch:
 
         Return whether it was done.
         """
-        rows = any(piece.stop > position for pieces in self.pieces.values() for piece in pieces)
-        states = any(at > position for at in self.states)
+        kept = [piece for shelf in (self.pieces, self.stored) for pieces in shelf.values() for piece in pieces]
+        rows = any(piece.stop > position for piece in kept)
+        states = any(at > position for at in (*self.states, *self.stored_states))
         if position < self.fork or rows or states or any(child.fork > position for child in self.children):
             return False
         del self.tokens[position - self.fork :]
         return True
 
-    def kept(self, layer: int, stop: int) -> list[Piece]:
-        """Return what is kept of a layer at positions below `stop` along the path."""
-        found: list[Piece] = []
+    def kept(self, layer: int, stop: int) -> list[Piece | StoredPiece]:
+        """Return what is kept of a layer at positions below `stop` along the path, in memory or on disk."""
+        found: list[Piece | StoredPiece] = []
         for branch, (_, end) in self.stretches(stop):
-            found.extend(piece.part(piece.start, end) for piece in branch.pieces.get(layer, ()) if piece.start < end)
+            pieces = (*branch.pieces.get(layer, ()), *branch.stored.get(layer, ()))
+            found.extend(piece.part(piece.start, end) for piece in pieces if piece.start < end)
         return found
 
-    def state_positions(self, stop: int) -> dict[int, dict[int, Snapshot]]:
-        """Return the states kept along the path after at most `stop` tokens, by position."""
-        found: dict[int, dict[int, Snapshot]] = {}
+    def on_disk(self, layer: int, stop: int) -> list[Span]:
+        """Return the spans of positions below `stop` whose rows are on disk."""
+        return [(piece.start, piece.stop) for piece in self.kept(layer, stop) if isinstance(piece, StoredPiece)]
+
+    def state_positions(self, stop: int) -> dict[int, State | StoredState]:
+        """Return the states kept along the path after at most `stop` tokens, by position; memory goes before the disk."""
+        found: dict[int, State | StoredState] = {}
         for branch, (start, end) in self.stretches(stop):
-            found.update({at: state for at, state in branch.states.items() if start < at <= end})
+            for states in (branch.stored_states, branch.states):
+                found.update({at: state for at, state in states.items() if start < at <= end})
         return found
+
+    def shelve(self, piece: StoredPiece) -> None:
+        """Note rows that are on disk, each with the branch of the path that its positions belong to."""
+        for branch, (start, end) in self.stretches(piece.stop):
+            if piece.start < end and start < piece.stop:
+                there = branch.stored.setdefault(piece.layer, [])
+                part = piece.part(start, end)
+                if not covers([(each.start, each.stop) for each in there], (part.start, part.stop)):
+                    there.append(part)
+
+    def shelve_state(self, state: StoredState) -> None:
+        """Note a state that is on disk."""
+        for branch, (start, end) in self.stretches(state.position):
+            if start < state.position <= end:
+                branch.stored_states.setdefault(state.position, state)
+
+    def own(self, chat_id: str, stop: int) -> None:
+        """Note that a chat went over the path up to position `stop`."""
+        for branch, (_, end) in self.stretches(stop):
+            branch.owners[chat_id] = max(branch.owners.get(chat_id, 0), end)
 
     def keep(self, layer: int, piece: Piece) -> list[Piece]:
         """Keep rows, each with the branch of the path that its positions belong to; return the parts."""
@@ -104,7 +133,7 @@ class Branch:
                 parts.append(part)
         return parts
 
-    def keep_state(self, position: int, state: dict[int, Snapshot]) -> None:
+    def keep_state(self, position: int, state: State) -> None:
         """Keep the recurrent layers' state after `position` tokens of the path."""
         for branch, (start, end) in self.stretches(position):
             if start < position <= end:
@@ -158,7 +187,9 @@ class BranchTree:
         waiting = list(self.roots)
         while waiting:
             branch = waiting.pop()
-            own = common_prefix(branch.tokens, ids[branch.fork :])
+            own = 0
+            if branch.tokens and branch.fork < len(ids) and branch.tokens[0] == ids[branch.fork]:
+                own = common_prefix(branch.tokens, ids[branch.fork :])
             if own == 0 and branch.tokens:
                 continue
             found.append(Match(branch, branch.fork + own))
@@ -180,11 +211,32 @@ class BranchTree:
         """Bytes kept in all."""
         return sum(branch.nbytes for branch in self.branches())
 
+    def follow(self, tokens: list[int], live: Branch) -> Branch:
+        """Return a branch whose path begins with `tokens`, made where there is none; the `live` one is not added to."""
+        match = next(iter(self.matches(tokens)), None)
+        length = match.length if match else 0
+        if match and length == len(tokens):
+            return match.branch
+        branch = self.grow(match.branch, length) if match and length else self.root()
+        if branch is live:
+            branch = Branch(live, length)
+            live.children.append(branch)
+        branch.tokens.extend(tokens[length:])
+        return branch
+
+    def unshelve(self, files: Collection[StoredFile]) -> None:
+        """Forget that anything is in `files`."""
+        for branch in self.branches():
+            for layer, pieces in branch.stored.items():
+                branch.stored[layer] = [piece for piece in pieces if piece.file not in files]
+            states = branch.stored_states.items()
+            branch.stored_states = {at: state for at, state in states if state.file not in files}
+
     def remove(self, branch: Branch) -> None:
-        """Forget what is kept of a branch; the branch too, where no other stands on it."""
+        """Forget what memory keeps of a branch; the branch too, where nothing of it is on disk and no other stands on it."""
         branch.pieces.clear()
         branch.states.clear()
-        if not branch.children:
+        if not (branch.children or branch.stored_states or any(branch.stored.values())):
             (self.roots if branch.parent is None else branch.parent.children).remove(branch)
 
     def evict(self, limit: int, live: Branch) -> int:
@@ -210,4 +262,11 @@ class BranchTree:
 def common_prefix(left: Sequence[int], right: Sequence[int]) -> int:
     """Return how many leading ids two sequences share."""
     length = min(len(left), len(right))
-    return next((index for index in range(length) if left[index] != right[index]), length)
+    if not length or left[0] != right[0]:
+        return 0
+    left, right = list(left), list(right)
+    low = 1
+    while low < length:  # Halving compares slices, at the speed of C.
+        middle = (low + length + 1) // 2
+        low, length = (middle, length) if left[low:middle] == right[low:middle] else (low, middle - 1)
+    return low
