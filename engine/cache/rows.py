@@ -13,6 +13,8 @@ BLOCK = 16
 """Rows quantized at a time, so that the plain ones are 64 to 79."""
 STEP = 256
 """Rows that a buffer grows by."""
+ROOMY = 1024
+"""Rows from which on a buffer has room for the newest ones too, and what is returned is laid in place. Below, bytes count."""
 SIDES = ("keys", "values")
 
 
@@ -117,14 +119,12 @@ class Rows:
         self.aged += move.aging - move.dropped
 
     def _capacity(self, rows: int, full: bool) -> int:
-        """Rows of a buffer with room for `rows`: the next multiple of `STEP`, but not beyond the bound, which a full one has.
-
-        The newest rows are counted too, though they are kept apart: what is returned is laid behind the aged ones.
-        """
+        """Rows of a buffer for `rows` in all: the next multiple of `STEP`, but not beyond the bound, which a full one has."""
         rounded = -(-rows // STEP) * STEP
         if self.bound is None:
             return rounded
-        return max(rows, self.bound if full else min(rounded, self.bound))
+        bound = self.bound if self.plain or self.bound >= ROOMY else self.bound - RECENT
+        return bound if full else min(rounded, bound)
 
 
 def _latent(keys: mx.array, values: mx.array) -> bool:

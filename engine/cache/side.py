@@ -92,11 +92,14 @@ class Side:
         run = rows if self.newest is None else mx.concatenate([self.newest, rows], axis=2)
         start = move.aged - move.dropped
         end = start + run.shape[2]
-        shown = run
+        shown, laid = run, False
         if self.parts:
-            shown = self._decoded(rows.dtype)
-            shown[..., start:end, :] = run
-        self._age(run, move, written=len(self.parts) == 1)
+            shown, laid = self._decoded(rows.dtype), end <= self.capacity
+            if laid:
+                shown[..., start:end, :] = run
+            else:
+                shown = mx.concatenate([shown[..., :start, :], run], axis=2)
+        self._age(run, move, written=laid and len(self.parts) == 1)
         return shown[..., first:end, :]
 
     def store(self, rows: mx.array, move: Move) -> None:
