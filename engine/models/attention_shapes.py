@@ -69,6 +69,7 @@ def read_attention(module: str, text: Mapping[str, Any], index: int, kind: str) 
         output_dim=dim,
         shared=shared,
         sinks=module == "gpt_oss",
+        normed=module in _HEAD_NORMS or module in _WIDE_NORMS or flag(text, "use_qk_norm"),
     )
     gates = 2 if module in ("qwen3_next", "qwen3_5", "qwen3_5_moe") else 1
     matrices = [Matrix("attention", "q_proj", gates * heads * dim, hidden)]

@@ -19,8 +19,14 @@ _LANGUAGE_PART = {
     "lfm2-vl": "lfm2",
 }
 # What those modules put into the language part's fields themselves; the vocabulary's size comes from the outer level only.
+# Gemma 3's trained length is what its makers' class fills in: their configs leave it out, and mlx-lm does not ask for it.
 _FILLED_IN: Mapping[str, Mapping[str, Any]] = {
-    "gemma3": {"vocab_size": 262208, "num_attention_heads": 8, "num_key_value_heads": 4},
+    "gemma3": {
+        "vocab_size": 262208,
+        "num_attention_heads": 8,
+        "num_key_value_heads": 4,
+        "max_position_embeddings": 131072,
+    },
     "gemma4": {"vocab_size": 262144, "num_attention_heads": 8, "num_key_value_heads": 1},
     "mistral3": {"tie_word_embeddings": False},
     "pixtral": {"tie_word_embeddings": False},

@@ -72,7 +72,7 @@ def read_facts(source: Path | Mapping[str, Any]) -> Facts:
         folder = source if source.is_dir() else source.parent
         config = read_config(folder)
         specs = [spec for path in sorted(folder.glob("model*.safetensors")) for spec in check_safetensors(path).values()]
-        return _facts(config, _parameters(specs, config))
+        return _facts(config, count_parameters(specs, config))
     return _facts(source, 0)
 
 
@@ -138,8 +138,8 @@ def _quantization(config: Mapping[str, Any]) -> str:
     return _FLOAT_NAMES.get(kind, "") if isinstance(kind, str) else ""
 
 
-def _parameters(specs: list[TensorSpec], config: Mapping[str, Any]) -> int:
-    """Count the weights; those packed in 32-bit words by their own bits, scales and biases not at all."""
+def count_parameters(specs: list[TensorSpec], config: Mapping[str, Any]) -> int:
+    """Return the number of weights in `specs`: those packed in 32-bit words by their own bits, scales and biases not at all."""
     rule = _rule(config)
     names = {spec.name for spec in specs}
     count = 0

@@ -39,7 +39,7 @@ def _gated_delta(module: str, text: Mapping[str, Any]) -> Part:
         ]
     matrices.append(Matrix("recurrent", "conv1d", mixed, kernel, packable=False))
     matrices.append(Matrix("recurrent", "out_proj", hidden, values))
-    state = Recurrent("gated delta", (kernel - 1) * mixed, values * key_dim, width=3 * mixed + 4 * values)
+    state = Recurrent("gated delta", (kernel - 1) * mixed, values * key_dim, mixed, width=3 * mixed + 4 * values)
     return state, tuple(matrices), 2 * value_heads + value_dim
 
 
@@ -63,7 +63,7 @@ def _state_space(module: str, text: Mapping[str, Any]) -> Part:
         vectors += inner + mixed + heads + (0 if module == "falcon_h1" else hidden)
     if module == "falcon_h1" and flag(text, "projectors_bias"):
         vectors += hidden
-    state = Recurrent("state space", (kernel - 1) * mixed, inner * states, width=3 * mixed + 4 * inner, heads=heads)
+    state = Recurrent("state space", (kernel - 1) * mixed, inner * states, mixed, width=3 * mixed + 4 * inner, heads=heads)
     return state, matrices, vectors
 
 
@@ -76,4 +76,4 @@ def _convolution(text: Mapping[str, Any]) -> Part:
         Matrix("recurrent", "out_proj", hidden, hidden),
     )
     vectors = 5 * hidden if flag(text, "conv_bias") else 0
-    return Recurrent("convolution", (kernel - 1) * hidden, 0, width=6 * hidden), matrices, vectors
+    return Recurrent("convolution", (kernel - 1) * hidden, 0, hidden, width=6 * hidden), matrices, vectors

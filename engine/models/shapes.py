@@ -36,7 +36,8 @@ class Attention:
 
     `kind` is the cache: `growing`; `sliding` sees the newest `window` tokens; `chunked` keeps the newest `window`; `latent`
     keeps one row of `key_dim` and one of `value_dim` for all heads, and expands them to `query_dim` and `output_dim` a head.
-    `shared` layers read an earlier layer's rows and keep none. `sinks` add a column to the scores.
+    `shared` layers read an earlier layer's rows and keep none. `sinks` add a column to the scores;
+    `normed` queries and keys have a norm of their own.
     """
 
     kind: CacheKind
@@ -49,6 +50,7 @@ class Attention:
     output_dim: int = 0
     shared: bool = False
     sinks: bool = False
+    normed: bool = False
     index_dim: int = 0
 
     @property
@@ -61,12 +63,14 @@ class Attention:
 class Recurrent:
     """A state of constant size: `tail` elements of the newest inputs in the activations' own type, `state` in float32.
 
-    `width` is the elements that a chunk's token has in it, `heads` those of a state space's chunk-wise scores (0: none).
+    `mixed` is the elements of one such input, `width` those that a token has in the layer, all intermediate results together;
+    `heads` are those of a state space's scores within a chunk (0: none).
     """
 
     kind: Literal["gated delta", "state space", "convolution"]
     tail: int
     state: int
+    mixed: int
     width: int
     heads: int = 0
 

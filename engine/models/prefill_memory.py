@@ -1,0 +1,215 @@
+"""What reading a prompt takes for a moment: attention scores, rows made anew, intermediate results.
+
+MLX allocates ahead of what it computes: it builds up to ten tasks before it waits (`MAX_ACTIVE_TASKS` in its transforms.cpp; a
+task is ten dispatches on a CPU, a command buffer on Metal). On a CPU that is about one layer, so nothing that one layer makes
+can be counted as given back before the layer is done: the peak is the sum, not the largest. Measured with mlx 0.32 on Linux
+(tests/benchmarks/predicted_peak.py); on Metal only the kernels differ that this page names.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from engine.models.kv_memory import SLACK, LayerKV, attention_kv
+from engine.models.shapes import Attention, Layer, Shape
+
+STATE_SPACE_STEP = 256
+"""Tokens that mlx-lm's state space scores against each other at a time (ssm.py), and how many such matrices it makes."""
+STATE_SPACE_MATRICES = 5
+STATES_AHEAD = 40
+"""States of the gated delta rule that MLX allocates ahead where no kernel does its loop over the tokens."""
+MASK_BYTES = 1
+SAMPLING_COPIES = 6
+"""Arrays of the vocabulary's size that drawing a token makes, in float32: sorted, their order, sums, masks."""
+_FUSED_HEADS = frozenset((64, 72, 80, 96, 128))
+
+
+@dataclass(frozen=True)
+class Step:
+    """How a forward runs: tokens in it, tokens in the cache after it, KV precision, bytes of an activation, on Metal or not."""
+
+    chunk: int
+    context: int
+    kv_bits: str
+    element_bytes: float
+    metal: bool
+    rolling: bool = False
+
+
+@dataclass(frozen=True)
+class Transient:
+    """Bytes that a forward takes for a moment, by what they are for.
+
+    `scores`, `rows`, `activations` and `recurrent` are one layer's, the most demanding one's; `ahead` is what MLX makes ready
+    of other layers' rows meanwhile; `waiting` is the chunk's own rows of every layer whose cache takes them in last of all.
+    """
+
+    scores: float = 0.0
+    rows: float = 0.0
+    activations: float = 0.0
+    recurrent: float = 0.0
+    ahead: float = 0.0
+    waiting: float = 0.0
+    scores_formula: str = ""
+
+    @property
+    def bytes(self) -> float:
+        """All of it."""
+        return self.scores + self.rows + self.activations + self.recurrent + self.ahead + self.waiting
+
+
+def is_fused(attention: Attention, step: Step) -> bool:
+    """Return whether MLX computes this attention without ever holding its scores: a kernel of Metal's, for some head widths.
+
+    Above 8 queries MLX itself prefers the plain way for 192 and 256, and has no kernel for others (`use_fallback` in its
+    scaled_dot_product_attention.cpp). A CPU has none at all.
+    """
+    return step.metal and attention.query_dim in _FUSED_HEADS and attention.query_dim == attention.output_dim
+
+
+def transient(shape: Shape, step: Step) -> Transient:
+    """Return what the most demanding layer takes, and what other layers hold at that moment."""
+    found = max((_of_layer(layer, shape, step) for layer in shape.layers), key=lambda one: one.bytes, default=Transient())
+    attentions = [layer.attention for layer in shape.layers if layer.attention is not None]
+    waiting = sum(_waiting(attention, step) for attention in attentions)
+    return replace(found, ahead=_ahead(attentions, step), waiting=waiting)
+
+
+def logits_bytes(shape: Shape) -> float:
+    """Return what the last token's logits and the drawing of a token take, in float32."""
+    return float(shape.vocab * 4 * SAMPLING_COPIES)
+
+
+def _of_layer(layer: Layer, shape: Shape, step: Step) -> Transient:
+    attention = layer.attention
+    recurrent = layer.recurrent
+    return Transient(
+        scores=0.0 if attention is None else scores_bytes(attention, step),
+        scores_formula="" if attention is None else _scores_formula(attention, step),
+        rows=0.0 if attention is None else _rows(attention, step),
+        activations=_activations(layer, shape, step),
+        recurrent=0.0 if recurrent is None else _recurrent(layer, step),
+    )
+
+
+def scores_bytes(attention: Attention, step: Step) -> float:
+    """Return query heads · chunk · rows · bytes, once where MLX works in place, twice with sinks or a latent's rotary scores.
+
+    The mask adds a byte a query and row. A fused kernel holds neither; the rotary scores of a latent layer are its mask, and
+    are held all the same.
+    """
+    rows = _rows_seen(attention, step)
+    cells = step.chunk * rows
+    whole = attention.heads * cells * step.element_bytes
+    if is_fused(attention, step):
+        masked = attention.window and attention.window < step.context
+        return whole if attention.kind == "latent" else float(cells * MASK_BYTES if masked else 0)
+    times = 2 if attention.sinks or attention.kind == "latent" else 1
+    return times * whole + cells * MASK_BYTES
+
+
+def _scores_formula(attention: Attention, step: Step) -> str:
+    cells = f"{step.chunk:,} queries · {_rows_seen(attention, step):,} rows"
+    if is_fused(attention, step) and attention.kind != "latent":
+        return f"{cells} · {MASK_BYTES} byte of mask"
+    times = " · 2" if not is_fused(attention, step) and (attention.sinks or attention.kind == "latent") else ""
+    return f"{attention.heads} query heads · {cells} · {step.element_bytes:g} bytes{times}, and the mask"
+
+
+def _rows_seen(attention: Attention, step: Step) -> int:
+    """Rows that the chunk's queries are given: a window shows each query its own, so window − 1 + chunk together."""
+    return min(step.context, attention.window - 1 + step.chunk) if attention.window else step.context
+
+
+def _kv(attention: Attention, step: Step) -> LayerKV:
+    return attention_kv(attention, step.context, step.kv_bits, step.element_bytes, rolling=step.rolling)
+
+
+def _in_place(attention: Attention, step: Step) -> bool:
+    """Return whether the cache hands its own buffer out: it is plain, and nothing has to leave it for the chunk."""
+    full = 0 < attention.window < step.context
+    return not _kv(attention, step).packed and not (full and step.chunk > SLACK)
+
+
+def _rows(attention: Attention, step: Step) -> float:
+    """Return the bytes of rows that are made anew for one layer.
+
+    A plain cache that grows is copied into a larger buffer. Otherwise the rows that the queries see are put together with the
+    chunk's; packed ones were unpacked before, all of them. A latent is expanded to keys and values of every head.
+    """
+    kv, seen = _kv(attention, step), _rows_seen(attention, step)
+    made = kv.capacity if _in_place(attention, step) else seen
+    if kv.packed:
+        made += kv.capacity
+    expanded = 0.0
+    if attention.kind == "latent" and step.chunk > 1:
+        expanded = attention.heads * seen * (attention.query_dim + attention.output_dim) * step.element_bytes
+    return made * kv.plain_row + expanded
+
+
+def _ahead(attentions: Sequence[Attention], step: Step) -> float:
+    """Return the bytes of rows that MLX makes for other layers while one attends: they wait for nothing but the caches.
+
+    They are those of one layer of each kind of cache.
+    """
+    made: dict[str, list[float]] = {}
+    for attention in attentions:
+        kv, seen = _kv(attention, step), _rows_seen(attention, step)
+        rows = kv.capacity if kv.packed else 0 if _in_place(attention, step) else seen
+        made.setdefault(attention.kind, []).append(rows * kv.plain_row)
+    demanding = max(made, key=lambda kind: max(made[kind]), default="")
+    return sum(max(sizes) for kind, sizes in made.items() if kind != demanding or len(sizes) > 1)
+
+
+def _waiting(attention: Attention, step: Step) -> float:
+    """Return the bytes of the chunk's rows, and of the newest before it, that stay until the forward's end.
+
+    Where attention gets rows put together for it, nothing but the end of the evaluation asks for the cache's own: MLX computes
+    those last, for all layers.
+    """
+    kv = _kv(attention, step)
+    return 0.0 if _in_place(attention, step) else (step.chunk + kv.newest) * kv.plain_row
+
+
+def _activations(layer: Layer, shape: Shape, step: Step) -> float:
+    """Return the bytes of a layer's intermediate results, chunk · elements · bytes.
+
+    A query: projected, turned by RoPE (3 arrays where no kernel does it), scaled, attended, put in order; a key: projected and
+    turned; a value: projected; a norm of queries and keys: 1 array, 2 where no kernel does it. The residual stream: two norms
+    and their inside, two sums, two projections back.
+    """
+    elements = float(8 * shape.hidden + layer.inner)
+    attention = layer.attention
+    if attention is not None:
+        turned = 1 if step.metal else 3
+        turned += (1 if step.metal else 2) * attention.normed
+        queries = attention.heads * (attention.query_dim * (2 + turned) + 2 * attention.output_dim)
+        keys = 0 if attention.shared else attention.row * (2 + turned) / 2
+        elements += queries + keys
+    if layer.recurrent is not None:
+        elements += layer.recurrent.width
+    return step.chunk * elements * step.element_bytes
+
+
+def _recurrent(layer: Layer, step: Step) -> float:
+    recurrent = layer.recurrent
+    if recurrent is None or step.chunk == 1:
+        return 0.0
+    if recurrent.kind == "state space":
+        tokens = min(step.chunk, STATE_SPACE_STEP)
+        return STATE_SPACE_MATRICES * recurrent.heads * tokens * tokens * 4 + 2 * recurrent.state * 4
+    if recurrent.kind == "gated delta":
+        return (2 if step.metal else STATES_AHEAD) * recurrent.state * 4
+    return 0.0
+
+
+def kept_inputs(layers: Sequence[Layer], step: Step) -> float:
+    """Return the bytes of a chunk's inputs that the recurrent layers' newest inputs keep alive.
+
+    mlx-lm stores them as a slice, which pins the array that it is of, but for the gated delta rule.
+    """
+    kept = 0.0
+    for layer in layers:
+        recurrent = layer.recurrent
+        if recurrent is not None and recurrent.kind != "gated delta" and recurrent.tail:
+            kept += step.chunk * recurrent.mixed * step.element_bytes
+    return kept
