@@ -2,6 +2,7 @@
 
 import contextlib
 import hashlib
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QDeadlineTimer, QLockFile, QObject, QThread, Signal
@@ -82,14 +83,14 @@ class Instance(QObject):
         socket = self._server.nextPendingConnection() if self._server else None
         if socket is None:
             return
-
-        def read() -> None:
-            if bytes(socket.readAll().data()).startswith(RAISE):
-                socket.write(b"ok")
-                socket.flush()
-                self.raise_requested.emit()
-
-        socket.readyRead.connect(read)
-        socket.disconnected.connect(socket.deleteLater)
+        # Kept until this object goes: a `deleteLater` at the end of the connection crashes where that comes after the server's.
+        socket.setParent(self)
+        socket.readyRead.connect(partial(self._read, socket))
         if socket.bytesAvailable():
-            read()
+            self._read(socket)
+
+    def _read(self, socket: QLocalSocket) -> None:
+        if bytes(socket.readAll().data()).startswith(RAISE):
+            socket.write(b"ok")
+            socket.flush()
+            self.raise_requested.emit()

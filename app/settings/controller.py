@@ -5,7 +5,7 @@ from PySide6.QtCore import QObject, Signal
 from app.bridge import Bridge
 from app.settings.panel import SettingsPanel
 from app.theme import Theme
-from engine.core.errors import FlintError
+from engine.core.errors import FlintError, describe
 from engine.core.messages import SetUnloadAfter
 from engine.core.preferences import Preferences
 from engine.core.settings import BY_NAME, Value
@@ -61,8 +61,8 @@ class SettingsController(QObject):
     def _set(self, name: str, value: Value) -> None:
         try:
             self._preferences.set(name, value)
-        except FlintError as error:
-            self.failed.emit(error.info())
+        except (FlintError, OSError) as error:  # It applies all the same, until Flint is closed.
+            self.failed.emit(describe(error))
         if name == "theme":
             self._theme.set_mode(self._preferences.get("theme"))  # type: ignore[arg-type]
         elif name == "unload_after":
