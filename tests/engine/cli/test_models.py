@@ -1,0 +1,98 @@
+"""`flint models`: list, info, import."""
+
+import json
+
+import pytest
+
+from engine.core.paths import locate
+from engine.core.preferences import Preferences
+from tests.models.tiny_gguf import tiny_gguf
+
+FACTS = {"layers", "heads", "kv_heads", "head_dim", "vocabulary", "parameters", "kv_bytes_per_token"}
+
+
+def test_the_list_tells_each_model_and_what_is_wrong_with_it(flint, models):
+    outcome = flint("models", "list", "--json")
+    assert (outcome.status, outcome.err) == (0, "")
+    entries = {entry["id"]: entry for entry in outcome.data}
+    assert {"one", "two", "broken"} <= entries.keys()
+    assert entries["one"]["problem"] == ""
+    assert entries["one"]["kind"] == "mlx"
+    assert entries["one"]["size_bytes"] == sum(path.stat().st_size for path in (models / "one").iterdir())
+    assert entries["broken"]["problem"]
+
+
+def test_the_list_can_be_read(flint, models, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "160")
+    out = flint("models", "list").out
+    assert "Id" in out.splitlines()[0]
+    for name in ("one", "two", "broken"):
+        assert name in out
+
+
+def test_the_models_folder_of_the_settings_is_looked_into(flint, models, tmp_path):
+    models.rename(tmp_path / "elsewhere")
+    Preferences(locate().settings).set("models_folder", str(tmp_path / "elsewhere"))
+    assert {"one", "two"} <= {entry["id"] for entry in flint("models", "list", "--json").data}
+
+
+def test_info_tells_the_shape_of_a_model(flint, models):
+    data = flint("models", "info", "one", "--json").data
+    assert data.keys() >= FACTS
+    assert (data["layers"], data["heads"], data["kv_heads"], data["head_dim"]) == (2, 4, 2, 8)
+    assert data["kv_bytes_per_token"] == 2 * 2 * 2 * 8 * 2
+    assert data["context"] == 512
+    out = flint("models", "info", str(models / "one")).out
+    assert "kv heads" in out
+
+
+def test_info_of_a_broken_model_says_what_is_wrong(flint, models):
+    outcome = flint("models", "info", "broken", "--json")
+    assert outcome.status == 0
+    assert outcome.data["problem"]
+
+
+def test_info_of_an_unknown_model_names_near_ones(flint, models):
+    assert "one" in flint("models", "info", "ohne", "--json").refused(10)
+
+
+def test_an_import_makes_a_model_ready_once(flint, tmp_path, flint_home):
+    path = tmp_path / "Mein Modell ü.gguf"
+    tiny_gguf(path)
+    first = flint("models", "import", path, "--json")
+    assert (first.status, first.err) == (0, "")
+    entry = first.data
+    assert entry["kind"] == "mlx"
+    assert not entry["problem"]
+    assert entry["path"].startswith(str(flint_home / "models"))
+    assert flint("models", "import", path, "--json").data["id"] == entry["id"]
+    reply = flint("chat", "hello", "--model", entry["id"], "--max-tokens", "2", "--json")
+    assert reply.data["output_tokens"] <= 2
+
+
+def test_an_import_takes_a_name_and_says_how_to_go_on(flint, tmp_path):
+    path = tmp_path / "x.gguf"
+    tiny_gguf(path)
+    outcome = flint("models", "import", path, "--name", "Zebra")
+    assert outcome.status == 0
+    assert outcome.out.startswith("Zebra is ready: flint chat --model ")
+
+
+@pytest.mark.parametrize("content", [None, b"", b"GGUF", b"not a gguf at all" * 99])
+def test_what_is_no_gguf_is_refused(flint, tmp_path, flint_home, content):
+    path = tmp_path / "x.gguf"
+    if content is not None:
+        path.write_bytes(content)
+    outcome = flint("models", "import", path, "--json")
+    outcome.refused(outcome.status)
+    assert outcome.status >= 10
+    assert not list((flint_home / "models").glob("*"))
+
+
+def test_no_models_is_said_with_what_to_do(flint, monkeypatch):
+    monkeypatch.setattr("engine.models.starter.starter_file", lambda package: None)
+    outcome = flint("models", "list")
+    assert (outcome.status, outcome.out) == (0, "")
+    assert "flint models import" in outcome.err
+    assert json.loads(flint("models", "list", "--json").out) == []
+    flint("chat", "hello", "--json").refused(10)
