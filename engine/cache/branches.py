@@ -118,6 +118,13 @@ class Branch:
             if start < state.position <= end:
                 branch.stored_states.setdefault(state.position, state)
 
+    def ids(self, stop: int) -> list[int]:
+        """Return the path's tokens below position `stop`."""
+        found: list[int] = []
+        for branch, (start, end) in self.stretches(stop):
+            found += branch.tokens[: end - start]
+        return found
+
     def own(self, chat_id: str, stop: int) -> None:
         """Note that a chat went over the path up to position `stop`."""
         for branch, (_, end) in self.stretches(stop):
@@ -231,6 +238,35 @@ class BranchTree:
                 branch.stored[layer] = [piece for piece in pieces if piece.file not in files]
             states = branch.stored_states.items()
             branch.stored_states = {at: state for at, state in states if state.file not in files}
+
+    def unshelve_all(self) -> None:
+        """Forget that anything is on disk, and the branches of which nothing else is kept."""
+        for branch in self.branches()[::-1]:  # Those that stand on others go first.
+            branch.stored.clear()
+            branch.stored_states.clear()
+
+    def forget_chats(self, chat_ids: Collection[str], live: Branch) -> None:
+        """Forget everything, tokens included, that no other chat went over; the `live` conversation stays whole."""
+        path = live.path()
+        for branch in self.branches()[::-1]:  # Those that stand on others go first.
+            left = {chat: position for chat, position in branch.owners.items() if chat not in chat_ids}
+            if len(left) < len(branch.owners):
+                following = next((each.fork for each in path if each.parent is branch), branch.length if branch is live else 0)
+                branch.owners = left
+                self._cut(branch, max((branch.fork, following, *left.values())), stays=branch in path)
+
+    def _cut(self, branch: Branch, position: int, *, stays: bool) -> None:
+        """Forget what is kept of a branch from `position` on, and its tokens there, and an empty branch unless it `stays`."""
+        for layer, pieces in branch.pieces.items():
+            branch.pieces[layer] = [piece.part(piece.start, position) for piece in pieces if piece.start < position]
+        branch.states = {at: state for at, state in branch.states.items() if at <= position}
+        for layer, stored in branch.stored.items():
+            branch.stored[layer] = [piece.part(piece.start, position) for piece in stored if piece.start < position]
+        branch.stored_states = {at: state for at, state in branch.stored_states.items() if at <= position}
+        end = max([position, *(child.fork for child in branch.children)])
+        del branch.tokens[end - branch.fork :]
+        if not (branch.tokens or branch.children or stays):
+            self.remove(branch)
 
     def remove(self, branch: Branch) -> None:
         """Forget what memory keeps of a branch; the branch too, where nothing of it is on disk and no other stands on it."""

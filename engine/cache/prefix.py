@@ -6,7 +6,8 @@ longest prefix that can be put together again exactly, for every kind of layer: 
 from the states kept at marks.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+import logging
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,10 +15,17 @@ import mlx.core as mx
 
 from engine.cache import layers as kinds
 from engine.cache.branches import Branch, BranchTree, common_prefix
+from engine.cache.fetching import Fetched, Fetching, NotThere, to_fetch
+from engine.cache.likeness import Likeness
 from engine.cache.make import make_cache
 from engine.cache.pieces import Span, covers, cut, held_spans, needed_spans, rebuild, without
 from engine.cache.policy import CachePolicy
+from engine.cache.saving import Live, Saving
+from engine.cache.shelf import Shelf
+from engine.cache.stored import StoredPiece, StoredState
 from engine.cache.window import WindowCache
+
+logger = logging.getLogger("flint.engine")
 
 LEAST_KEPT = 16
 """Tokens of a branch from which on it is worth keeping: reading fewer again costs less than their rows' memory."""
@@ -26,7 +34,8 @@ LEAST_KEPT = 16
 class PrefixCache:
     """The caches of one model's layers, as mlx-lm's models take them in `layers`, and the ids they hold in `tokens`.
 
-    `limit` bounds the bytes kept of what is not live; 0 keeps nothing. It must be used on the engine thread.
+    `limit` bounds the bytes kept in memory of what is not live; 0 keeps nothing. `attach` adds what is on disk. `chat_id` is
+    the chat that the next prompt is of. It must be used on the engine thread.
     """
 
     def __init__(self, model: Any, policy: CachePolicy | None = None, limit: int = 0) -> None:
@@ -39,6 +48,10 @@ class PrefixCache:
         self._windows: dict[int, WindowCache] = {}
         self._others: dict[int, Any] = {}
         self._spill_at = 0
+        self.chat_id = ""
+        self._live_chat = ""
+        self._saving: Saving | None = None
+        self._fetching: Fetching | None = None
         self.branch = self.tree.root()
         self.drop()
 
@@ -53,14 +66,18 @@ class PrefixCache:
         wanted = list(ids[:-1])
         shared = common_prefix(self.tokens, wanted)
         blank = self._blank(pinned)
-        position, branch = self._best(wanted, shared, blank)
+        self._own_live()
+        if self._fetching:
+            self._fetching.discover(self.tree, self.branch, self.policy.context)
+        position, branch, fetched = self._fetched_best(wanted, shared, blank)
         if branch is self.branch and self._can_step_back(position, blank):
-            self._step_back(position)
+            self._step_back(position, fetched)
         else:
             self._park()
             self._begin(blank, self.tree.grow(branch, position) if position else self.tree.root())
-            self._restore(branch, position)
+            self._restore(branch, position, fetched)
             self.tokens = wanted[:position]
+        self._live_chat = self.chat_id
         for window in self._policy_windows():
             window.pinned = min(pinned, (window.window or pinned + 1) - 1)
         self.tree.evict(self.limit, self.branch)
@@ -100,9 +117,43 @@ class PrefixCache:
         self._begin(self._blank(0), self.tree.root())
 
     def forget(self) -> None:
-        """Forget everything."""
+        """Forget everything, but for what is on disk."""
         self.tree = BranchTree()
         self.drop()
+        if self._fetching:
+            self._fetching.shelf.forget()
+
+    # -- on disk ----------------------------------------------------------------------------------------------------
+
+    def attach(self, shelf: Shelf) -> None:
+        """Go on from what is on a shelf, too, and `save` to it."""
+        try:
+            likeness = Likeness(self._model, self.policy)
+        except Exception:  # It is the model's own code; without the disk it may still work.
+            logger.exception("what is on disk can't be used with this model")
+            return
+        self._saving, self._fetching = Saving(shelf, likeness), Fetching(shelf, likeness)
+
+    def save(self, stop: Callable[[], bool] = lambda: False) -> bool:
+        """Write a file of what is not yet on disk; return whether one was written, so that there may be more.
+
+        `stop` is asked while it is written, and gives it up.
+        """
+        if self._saving is None:
+            return False
+        self._own_live()
+        live = Live(self.branch, len(self.tokens), self._windows, self._others)
+        return self._saving.save(self.tree, live, self.policy.context, stop)
+
+    def forget_chats(self, chat_ids: Collection[str]) -> None:
+        """Forget what belongs to none but these chats. What is on disk is looked at anew with the next prompt."""
+        self._own_live()
+        if self._live_chat in chat_ids:
+            self.drop()
+        self.tree.forget_chats(chat_ids, self.branch)
+        if self._fetching:
+            self.tree.unshelve_all()
+            self._fetching.shelf.forget()
 
     # -- figures ----------------------------------------------------------------------------------------------------
 
@@ -141,6 +192,11 @@ class PrefixCache:
             pinned = min(pinned, policy.context - 1)
         return make_cache(self._model, replace(policy, pinned=pinned))
 
+    def _own_live(self) -> None:
+        """Note whose the live conversation is."""
+        if self.tokens:
+            self.branch.own(self._live_chat, len(self.tokens))
+
     def _begin(self, layers: list[Any], branch: Branch) -> None:
         """Go on with other layers, which are empty."""
         self.branch = branch
@@ -154,6 +210,34 @@ class PrefixCache:
         for window in self._windows.values():
             if not window.sliding and window.window is not None and not window.lost and not window.hidden:
                 yield window
+
+    def _fetched_best(self, wanted: list[int], shared: int, blank: list[Any]) -> tuple[int, Branch, Fetched]:
+        """Return `_best`, and what was read from disk for it; what can't be read is forgotten and counts as never kept."""
+        while True:
+            position, branch = self._best(wanted, shared, blank)
+            try:
+                return position, branch, self._fetch(branch, position, shared, blank)
+            except NotThere:
+                continue
+
+    def _fetch(self, branch: Branch, position: int, shared: int, blank: list[Any]) -> Fetched:
+        if self._fetching is None or not position:
+            return Fetched()
+        state = branch.state_positions(position).get(position) if self._others else None
+        wanted = state if isinstance(state, StoredState) else None
+        if branch is self.branch and self._can_step_back(position, blank):
+            return self._fetching.fetch(self.tree, [], wanted if position < len(self.tokens) else None)
+        pieces = []
+        for index, window in _by_kind(blank)[0].items():
+            live = self._live_spans(index, min(shared, position, branch.shared_path(self.branch)))
+            pieces += to_fetch(branch.kept(index, position), live, needed_spans(window, position))
+        return self._fetching.fetch(self.tree, pieces, wanted)
+
+    def _live_spans(self, index: int, stop: int) -> list[Span]:
+        """Return the spans of positions below `stop` that a live layer holds and that will be kept when it is left."""
+        if not self._worth_parking(0):
+            return []
+        return [(start, min(end, stop)) for start, end in held_spans(self._windows[index]) if start < stop]
 
     def _best(self, wanted: list[int], shared: int, blank: list[Any]) -> tuple[int, Branch]:
         """Return the most tokens of `wanted` that can be had, and the branch that leads there."""
@@ -173,8 +257,7 @@ class PrefixCache:
         spans = {}
         for index in windows:
             kept = [(piece.start, piece.stop) for piece in branch.kept(index, length)]
-            held = held_spans(self._windows[index])
-            spans[index] = kept + [(start, min(stop, live)) for start, stop in held if start < live]
+            spans[index] = kept + self._live_spans(index, live)
         if self._others:
             candidates = set(branch.state_positions(length))
         else:
@@ -196,7 +279,7 @@ class PrefixCache:
                 return False  # Another system prompt is pinned there.
         return not back or not self._others or position in self.branch.state_positions(position)
 
-    def _step_back(self, position: int) -> None:
+    def _step_back(self, position: int, fetched: Fetched) -> None:
         """Take back the newest tokens, keeping them as a branch where that is worth it."""
         back = len(self.tokens) - position
         if not back:
@@ -206,7 +289,7 @@ class PrefixCache:
         for window in self._windows.values():
             window.trim(back)
         if self._others:
-            self._restore_states(self.branch, position)
+            self._restore_states(self.branch, position, fetched)
         del self.tokens[position:]
         self._spill_at = 0
         if kept or not self.branch.cut_off(position):
@@ -214,20 +297,27 @@ class PrefixCache:
 
     def _park(self, start: int = 0) -> bool:
         """Keep what is live from position `start` on, as far as it is not kept already; return whether it was worth it."""
-        if len(self.tokens) - start < LEAST_KEPT or self.limit < kinds.nbytes(self.layers):
+        if not self._worth_parking(start):
             return False
         made: list[mx.array] = []
         for index, window in self._windows.items():
             for first, stop in held_spans(window):
-                made += self._keep(index, window, (max(first, start), stop))
+                made += self._keep(index, window, (max(first, start), stop), also=True)
         if self._others:
             made += self.mark()
         mx.eval(made)
         return True
 
-    def _keep(self, index: int, window: WindowCache, span: Span) -> list[mx.array]:
-        """Keep the rows of a layer in `span`, but for those that are kept; return their arrays, not yet evaluated."""
-        kept = [(piece.start, piece.stop) for piece in self.branch.kept(index, span[1])]
+    def _worth_parking(self, start: int) -> bool:
+        return len(self.tokens) - start >= LEAST_KEPT and self.limit >= kinds.nbytes(self.layers)
+
+    def _keep(self, index: int, window: WindowCache, span: Span, *, also: bool = False) -> list[mx.array]:
+        """Keep the rows of a layer in `span`, but for those that are kept; return their arrays, not yet evaluated.
+
+        Those on disk are kept in memory `also`, or left at that.
+        """
+        pieces = self.branch.kept(index, span[1])
+        kept = [(piece.start, piece.stop) for piece in pieces if not (also and isinstance(piece, StoredPiece))]
         arrays = []
         for start, stop in without(span, kept):
             for piece in cut(window, start, stop):
@@ -235,18 +325,20 @@ class PrefixCache:
                     arrays += part.arrays
         return arrays
 
-    def _restore(self, branch: Branch, position: int) -> None:
+    def _restore(self, branch: Branch, position: int, fetched: Fetched) -> None:
         """Put the empty layers together as they were after the first `position` tokens of a branch's path."""
         if not position:
             return
         for index, window in self._windows.items():
-            rebuild(window, position, branch.kept(index, position))
+            rebuild(window, position, fetched.rows(branch.kept(index, position)))
         if self._others:
-            self._restore_states(branch, position)
+            self._restore_states(branch, position, fetched)
         mx.eval([layer.state for layer in self.layers])
 
-    def _restore_states(self, branch: Branch, position: int) -> None:
+    def _restore_states(self, branch: Branch, position: int, fetched: Fetched) -> None:
         state = branch.state_positions(position)[position]
+        if isinstance(state, StoredState):
+            state = fetched.state or {}
         for index, layer in self._others.items():
             kinds.restore(layer, state[index])
 
