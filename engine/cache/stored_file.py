@@ -112,10 +112,10 @@ def write_stored(
         raise
 
 
-def read_header(path: Path, identity: Mapping[str, Any]) -> Header:
+def read_header(path: Path, identity: Mapping[str, Any] | None = None) -> Header:
     """Return what a file says of itself. Only its beginning is read.
 
-    Raises `StoredBroken` where it is not a whole file of this cache, or of something else than `identity`.
+    Raises `StoredBroken` where it is not a whole file of this cache, or of something else than `identity` where that is given.
     """
     try:
         with path.open("rb", buffering=0) as file:
@@ -128,7 +128,7 @@ def read_header(path: Path, identity: Mapping[str, Any]) -> Header:
             if _name(start[:length]) != path.name:
                 raise StoredBroken(f"{path.name} is damaged or was renamed.")
             facts, places = _parsed(json.loads(start[8:length]), length)
-            if facts.get("format") != FORMAT or facts.get("identity") != dict(identity):
+            if facts.get("format") != FORMAT or (identity is not None and facts.get("identity") != dict(identity)):
                 raise StoredBroken(f"{path.name} is of another model, template or precision.")
             if size != max(place.begin + place.spec.size for place in places.values()):
                 raise StoredBroken(f"{path.name} is cut short.")
