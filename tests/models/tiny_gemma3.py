@@ -45,7 +45,7 @@ def tiny_gemma3(
     import gguf
 
     tokenizer = tokenizer or gemma_tokenizer()
-    hidden, heads, kv_heads, size, inner = 256, 4, 1, 64, 256
+    hidden, heads, kv_heads, size, inner = 256, 4, 1, 128, 256
     metadata = metadata or {}
     facts = {
         "gemma3.block_count": layers,

@@ -150,7 +150,7 @@ def test_it_knows_the_capital_of_france(model, tokenizer):
     # A base model: without an example the file's own weights too go on with “the capital of the country of France”.
     ids = tokenizer.encode("The capital of Italy is Rome. The capital of France is")
     prompt = len(ids)
-    for _ in range(8):
+    for _ in range(9):
         ids.append(int(logits(model, ids)[-1].argmax()))
     assert tokenizer.decode(ids[prompt:]) == " Paris. The capital of Germany is Berlin."
     best = logits(model, tokenizer.encode("The capital of France is"))[-1].argsort()[-3:]

@@ -172,6 +172,16 @@ def test_k_quants_give_the_logits_of_the_weights_in_the_file(tmp_path, kind):
     np.testing.assert_allclose(logits(folder), expected, atol=1e-4 * np.abs(expected).max())
 
 
+@pytest.mark.parametrize(
+    ("kind", "bits", "dtype"),
+    [("F32", 8, "float32"), ("BF16", 8, "bfloat16"), ("Q8_0", 8, "float16"), ("Q4_K", 8, "float16"), ("Q4_K", None, "float16")],
+)
+def test_the_config_names_the_type_that_most_weights_are_of(tmp_path, kind, bits, dtype):
+    tiny_gguf(tmp_path / "tiny.gguf", kind=kind, hidden=256, inner=256)
+    folder = import_gguf(tmp_path / "tiny.gguf", tmp_path / "models", bits=bits)
+    assert json.loads((folder / "config.json").read_text())["torch_dtype"] == dtype
+
+
 def test_bits_that_flint_does_not_round_to_are_a_mistake_of_the_caller(tmp_path):
     tiny_gguf(tmp_path / "tiny.gguf")
     with pytest.raises(ValueError, match="8, 6, 4 or None"):

@@ -213,6 +213,14 @@ def test_gemmas_control_tokens_are_found_in_text_and_end_turns(gemma_files):
     assert end in gemma_files.eos_token_ids
 
 
+def test_user_defined_pieces_are_found_where_a_space_is_put_in_front_too(tmp_path):
+    entries = sentencepiece_metadata()
+    tokens = [*entries["tokenizer.ggml.tokens"], "<think>"]
+    more = {"scores": [*entries["tokenizer.ggml.scores"], -1000.0], "token_type": [*entries["tokenizer.ggml.token_type"], 4]}
+    files = built(tmp_path, {**entries, "tokenizer.ggml.tokens": tokens, **{f"tokenizer.ggml.{k}": v for k, v in more.items()}})
+    assert ids(files, "x<think>")[-1] == len(tokens) - 1
+
+
 def test_the_chat_template_comes_from_the_file(tmp_path):
     files = built(tmp_path)
     assert json.loads(files.tokenizer_config)["chat_template"] == CHATML
