@@ -14,6 +14,7 @@ from engine.core.messages import (
     Cancelled,
     Event,
     Failed,
+    Finished,
     ImportModel,
     ImportProgress,
     ListModels,
@@ -25,6 +26,7 @@ from engine.core.messages import (
     ModelLoaded,
     ModelsListed,
     ModelUnloaded,
+    Terminal,
     UnloadModel,
     Weights,
 )
@@ -155,7 +157,7 @@ class ModelController(QObject):
                 self._at_work = event.request_id
                 if event.fraction < 1:
                     self._set(ModelState("loading", self._name(), f"Loading, {event.fraction:.0%}", event.fraction))
-            case _:
+            case Finished() | Cancelled() | Failed():
                 self._on_end(event)
 
     def _on_list(self, entries: tuple[ModelEntry, ...]) -> None:
@@ -224,7 +226,7 @@ class ModelController(QObject):
             return  # Another one is on its way, or why there is none was told already.
         self._set(ModelState("unloaded", self._name(), "Unloaded to free memory" if event.idle else "Unloaded"))
 
-    def _on_end(self, event: Event) -> None:
+    def _on_end(self, event: Terminal) -> None:
         if event.request_id == self._load_id:
             self._load_id = self._at_work = ""
             self._on_load_end(event)
@@ -242,7 +244,7 @@ class ModelController(QObject):
                 self._set(ModelState("failed", self._name(), "Models could not be listed", error=event.error))
             self.failed.emit(event.error)
 
-    def _on_load_end(self, event: Event) -> None:
+    def _on_load_end(self, event: Terminal) -> None:
         if isinstance(event, Failed):
             self._set(ModelState("failed", self._name(), "Could not be loaded", error=event.error))
         elif isinstance(event, Cancelled):
