@@ -1,13 +1,16 @@
 """What the engine is doing, shown where people look for it: picker, gauges, the empty chat's card."""
 
-from PySide6.QtCore import QObject, QTimer
+from PySide6.QtCore import QEvent, QObject, QTimer
 
 from app.bridge import Bridge
 from app.chat.controller import ChatController
+from app.chat.ledger import context_rows
 from app.chat.page import ChatPage
 from app.chat.replies import Pending, Replies
 from app.models.controller import ModelController, ModelState
+from app.theme import Theme
 from app.toolbar import Toolbar
+from app.widgets.facts_popover import FactsPopover
 from app.widgets.gauge import GaugeCard
 from engine.core.messages import Event, LoadedModel, MemoryMeasured, PrefillProgress, TextDelta
 from engine.hardware.meters import read_memory
@@ -22,6 +25,7 @@ class Activity(QObject):
 
     def __init__(
         self,
+        theme: Theme,
         bridge: Bridge,
         models: ModelController,
         replies: Replies,
@@ -45,6 +49,10 @@ class Activity(QObject):
         replies.progressed.connect(self._on_progress)
         replies.ended.connect(self._on_end)
         chat.context_changed.connect(self._on_context)
+        self._chat = chat
+        self._use = (0, 0)
+        self._explanation = FactsPopover(theme, page.window())
+        toolbar.context.installEventFilter(self)
         reading = read_memory()
         self._gauges.memory.show_reading(reading)
         page.welcome.set_room(reading.budget)
@@ -115,7 +123,16 @@ class Activity(QObject):
             QTimer.singleShot(0, lambda: self._gauges.speed.show_reading(0.0, "idle"))
             self._show_at_rest()
 
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Explain the context gauge while the pointer is over it."""
+        if event.type() == QEvent.Type.Enter:
+            self._explanation.show_rows(context_rows(*self._use, self._chat.facts), self._toolbar.context)
+        elif event.type() == QEvent.Type.Leave:
+            self._explanation.hide()
+        return super().eventFilter(watched, event)
+
     def _on_context(self, used: int, limit: int) -> None:
+        self._use = (used, limit)
         self._toolbar.context.show_use(used, limit)
 
 

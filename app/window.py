@@ -107,7 +107,9 @@ class MainWindow(QMainWindow):
         self.chat = ChatController(store, self.replies, self.page, lambda: self.models.model_id, self)
         self.chats = ChatListController(store, self.sidebar, self.chat, self.replies, self.toaster, self)
         self.settings = SettingsController(self._preferences, self.settings_panel, self.bridge, self._theme, self)
-        self.activity = Activity(self.bridge, self.models, self.replies, self.chat, self.toolbar, self.page, self.gauges, self)
+        self.activity = Activity(
+            self._theme, self.bridge, self.models, self.replies, self.chat, self.toolbar, self.page, self.gauges, self
+        )
 
     def _connect(self) -> None:
         for source in (self.chat, self.chats, self.replies, self.settings):

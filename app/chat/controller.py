@@ -43,6 +43,7 @@ class ChatController(QObject):
         self._model_id = model_id
         self._new_settings: dict[str, Value] = {}
         self.chat_id: str | None = None
+        self.facts: ReplyFacts | None = None
         self.drafts = Drafts(store, page.composer, self)
         replies.progressed.connect(self._on_progress)
         replies.ended.connect(self._on_end)
@@ -194,8 +195,11 @@ class ChatController(QObject):
         self._page.composer.set_phase(pending.phase if pending else "idle", pending.fraction if pending else 0.0)
 
     def _show_facts(self, facts: ReplyFacts | None) -> None:
+        self.facts = facts
+        self._page.transcript.set_left_out(facts.dropped_messages if facts else 0)
         if facts:
-            self.context_changed.emit(facts.prompt_tokens + facts.output_tokens, facts.context)
+            used = min(facts.prompt_tokens + facts.output_tokens, facts.context)
+            self.context_changed.emit(used, facts.context)
         else:
             self.context_changed.emit(0, 0)
 

@@ -8,12 +8,14 @@ from app.chat.blocks import Gap, Paragraph, Place, Run
 from app.chat.disclosure import HEIGHT as DISCLOSURE_HEIGHT
 from app.chat.disclosure import Disclosure
 from app.chat.failure_note import FailureNote
+from app.chat.ledger import ledger
 from app.chat.markdown import StreamReader, read
 from app.chat.message_text import MessageText
 from app.chat.stats_line import BLEED as STATS_BLEED
 from app.chat.stats_line import HEIGHT as STATS_HEIGHT
 from app.chat.stats_line import StatsLine
 from app.theme import Theme
+from app.widgets.facts_popover import FactsPopover
 from engine.chats.records import StoredMessage
 
 _BUBBLE_WIDTH, _BUBBLE_SIDE, _BUBBLE_TOP, _BUBBLE_RADIUS = 560, 14, 8, 12
@@ -50,6 +52,7 @@ class MessageView(QWidget):
         self._disclosure = Disclosure(theme, self)
         self._failure = FailureNote(theme, self)
         self._stats = StatsLine(theme, self)
+        self._popover: FactsPopover | None = None
         self._connect()
         theme.changed.connect(self.update)
 
@@ -59,6 +62,7 @@ class MessageView(QWidget):
         self._stats.copy_pressed.connect(lambda: self.copy_requested.emit(self.message_id))
         self._stats.regenerate_pressed.connect(lambda: self.regenerate_requested.emit(self.message_id))
         self._stats.branch_pressed.connect(lambda step: self.branch_requested.emit(self.message_id, step))
+        self._stats.details_pressed.connect(self._show_details)
 
     @property
     def message(self) -> StoredMessage | None:
@@ -184,6 +188,14 @@ class MessageView(QWidget):
         self.update()
 
     # -- what the model thought ------------------------------------------------------------------------------------------
+
+    def _show_details(self) -> None:
+        """Open the ledger of the reply's tokens over the line."""
+        if self.message is None or self.message.facts is None:
+            return
+        if self._popover is None:
+            self._popover = FactsPopover(self._theme, self.window())
+        self._popover.show_rows(ledger(self.message.facts), self._stats, place=self._stats.details_place())
 
     def _name_thought(self) -> None:
         self._disclosure.setVisible(bool(self._thought))

@@ -26,6 +26,7 @@ class StatsLine(QWidget):
     copy_pressed = Signal()
     regenerate_pressed = Signal()
     branch_pressed = Signal(int)
+    details_pressed = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -38,10 +39,12 @@ class StatsLine(QWidget):
         self._on = self._button("right", "Later version", "nextBranch")
         self._copy = self._button("copy", "Copy message", "copyMessage")
         self._again = self._button("redo", "Write another reply", "regenerate")
+        self._details = self._button("dots", "What was measured", "replyDetails")
         self._back.clicked.connect(lambda: self.branch_pressed.emit(-1))
         self._on.clicked.connect(lambda: self.branch_pressed.emit(1))
         self._copy.clicked.connect(self.copy_pressed)
         self._again.clicked.connect(self.regenerate_pressed)
+        self._details.clicked.connect(self.details_pressed)
         theme.changed.connect(self.update)
 
     @property
@@ -64,11 +67,16 @@ class StatsLine(QWidget):
             (self._on, several),
             (self._copy, written and bool(message.text)),
             (self._again, written and reply),
+            (self._details, written and message.facts is not None),
         ):
             button.setVisible(shown)
         self.setAccessibleName(self.text)
         self._arrange()
         self.update()
+
+    def details_place(self) -> QRect:
+        """Return where the details button is, for what it opens."""
+        return self._details.geometry()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Keep the actions at the right."""
@@ -101,7 +109,7 @@ class StatsLine(QWidget):
 
     def _arrange(self) -> None:
         right = self.width()
-        for button in (self._again, self._copy):
+        for button in (self._details, self._again, self._copy):
             if not button.isHidden():
                 right -= button.width()
                 button.move(right, 0)
@@ -123,7 +131,7 @@ class StatsLine(QWidget):
         return self._branch_rect().right() + 1 + 24 + 7 if self._branch and not self._right else BLEED
 
     def _items_right(self) -> int:
-        shown = [button.x() for button in (self._copy, self._again) if not button.isHidden()]
+        shown = [button.x() for button in (self._copy, self._again, self._details) if not button.isHidden()]
         return min(shown, default=self.width()) - 8
 
 

@@ -8,6 +8,9 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QWidget
 
+from app.chat.context_marker import ABOVE as MARK_ABOVE
+from app.chat.context_marker import HEIGHT as MARK_HEIGHT
+from app.chat.context_marker import ROOM, ContextMarker
 from app.chat.drag_scroll import DragScroll
 from app.chat.heights import Heights
 from app.chat.jump_button import JumpButton
@@ -71,6 +74,8 @@ class Transcript(QAbstractScrollArea):
         self._follows = True
         self._unseen = 0
         self._settling = False
+        self._left_out = 0
+        self._marker = ContextMarker(theme, self.viewport())
         self._jump = JumpButton(theme, self)
         self._drag_scroll = DragScroll(self)
         self._set_up()
@@ -107,6 +112,7 @@ class Transcript(QAbstractScrollArea):
         same_chat = bool(messages and self._messages and messages[0].chat_id == self._messages[0].chat_id)
         anchor_id = self._messages[self._anchor.index].id if same_chat else ""
         self._messages = list(messages)
+        self._left_out = min(self._left_out, max(0, len(self._messages) - 1)) if same_chat else 0
         self._index = {message.id: index for index, message in enumerate(self._messages)}
         for message_id, view in list(self._views.items()):
             index = self._index.get(message_id)
@@ -121,6 +127,18 @@ class Transcript(QAbstractScrollArea):
             last = max(0, len(self._messages) - 1)
             self._anchor = replace(self._anchor, index=self._index.get(anchor_id, min(self._anchor.index, last)))
         self._unseen, self._reading = 0, None
+        self._settle()
+
+    def set_left_out(self, count: int) -> None:
+        """Mark that the model sees nothing of the first `count` messages; 0 takes the mark away."""
+        count = count if count < len(self._messages) else 0
+        if count == self._left_out:
+            return
+        for index, change in ((self._left_out, -ROOM), (count, ROOM)):
+            if 0 < index < len(self._messages):
+                self._heights.set(index, self._heights[index] + change)
+        self._left_out = count
+        self._marker.show_count(count)
         self._settle()
 
     def append(self, message: StoredMessage) -> None:
@@ -319,9 +337,12 @@ class Transcript(QAbstractScrollArea):
             view.setGeometry(left - BLEED, top, width + 2 * BLEED, self._heights[index] - gap)
             view.show()
             shown.add(message_id)
+            if index == self._left_out and index:
+                self._marker.setGeometry(left, top - ROOM + MARK_ABOVE, width, MARK_HEIGHT)
         for message_id, view in self._views.items():
             if message_id not in shown and not view.isHidden():
                 self._hide(view)
+        self._marker.setVisible(self._left_out > 0 and self._left_out in visible)
         self._release_old(len(shown))
 
     def _release_old(self, shown: int) -> None:
@@ -374,7 +395,8 @@ class Transcript(QAbstractScrollArea):
     def _gap(self, index: int) -> int:
         if index == 0:
             return 0
-        return _ABOVE_TURN if self._messages[index].role == "user" else _ABOVE_REPLY
+        mark = ROOM if index == self._left_out else 0
+        return mark + (_ABOVE_TURN if self._messages[index].role == "user" else _ABOVE_REPLY)
 
     def _estimate(self, index: int, width: int) -> int:
         message = self._messages[index]

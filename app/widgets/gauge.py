@@ -196,7 +196,6 @@ class ContextGauge(QWidget):
         if grew:
             self.updateGeometry()
         self.setAccessibleName(f"Context, {self._used:,} of {self._limit:,} tokens")
-        self.setToolTip(f"{self._used:,} of {self._limit:,} tokens of context used")
         self.update()
 
 

@@ -1,0 +1,50 @@
+"""The line in a conversation above which the model sees nothing any more."""
+
+from PySide6.QtCore import QPointF, QRect, Qt
+from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtWidgets import QWidget
+
+from app.theme import Theme
+from app.widgets.frame import draw_hairline
+
+ABOVE, HEIGHT, BELOW = 8, 16, 12
+ROOM = ABOVE + HEIGHT + BELOW
+_APART, _ICON = 12, 12
+
+
+class ContextMarker(QWidget):
+    """Line, words, line; 16 high. Deaf to the mouse."""
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._text = ""
+        self.setObjectName("contextMarker")
+        self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self.hide()
+        theme.changed.connect(self.update)
+
+    @property
+    def text(self) -> str:
+        """The words."""
+        return self._text
+
+    def show_count(self, messages: int) -> None:
+        """Say how many messages left the context."""
+        self._text = f"Left the context: {messages:,} {'message' if messages == 1 else 'messages'}"
+        self.setAccessibleName(self._text)
+        self.update()
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setFont(self._theme.font("caption"))
+        words = painter.fontMetrics().horizontalAdvance(self._text)
+        left = (self.width() - words - _ICON - 6) // 2
+        y = self.height() / 2
+        line = self._theme.color("separator")
+        draw_hairline(painter, QPointF(0, y), QPointF(left - _APART, y), line)
+        draw_hairline(painter, QPointF(left + _ICON + 6 + words + _APART, y), QPointF(self.width(), y), line)
+        ratio = self.devicePixelRatioF()
+        painter.drawPixmap(left, (self.height() - _ICON) // 2, self._theme.pixmap("arrowup", "ink-3", _ICON, ratio))
+        painter.setPen(self._theme.color("ink-3"))
+        painter.drawText(QRect(left + _ICON + 6, 0, words + 2, self.height()), Qt.AlignmentFlag.AlignVCenter, self._text)
