@@ -10,6 +10,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLineEdit, QTextBrowser, QWidget
 
 from engine.chats.store import ChatStore
+from engine.core.errors import FlintError
 from engine.core.messages import Cancelled, Failed, Finished, TextDelta
 from engine.core.paths import locate
 from engine.core.preferences import Preferences
@@ -198,7 +199,7 @@ def refuse_writes(flint):
     try:
         yield
     finally:
-        with database.reading() as connection:
+        with contextlib.suppress(FlintError), database.reading() as connection:  # It may have been closed meanwhile.
             connection.execute("PRAGMA query_only = OFF")
 
 

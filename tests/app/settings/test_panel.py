@@ -29,6 +29,10 @@ EDITS = {
     "context": ("8192", 8192),
     "weights": ("dense", "dense"),
     "unload_after": ("30", 30),
+    "kv_bits": ("8/4", "8/4"),
+    "when_full": ("stop", "stop"),
+    "prefix_cache_memory": ("0.5", 0.5),
+    "prefix_cache_disk": ("0", 0.0),
     "theme": ("dark", "dark"),
     "models_folder": ("", ""),
 }
