@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engine.core.connection import Connection
-from engine.core.errors import EngineStopped, ModelNotFound, describe
+from engine.core.errors import EngineStopped, ModelNotFound, Stopped, describe
 from engine.core.messages import (
     TERMINALS,
     Cancel,
@@ -64,10 +64,6 @@ class _Job:
     connection: Connection
     cancelled: bool = False
     ended: bool = False
-
-
-class _Stopped(Exception):
-    """Raised out of a load or an import when its request was cancelled."""
 
 
 @dataclass
@@ -207,7 +203,7 @@ class Worker:
         self._running = job
         try:
             self._execute(job)
-        except _Stopped:
+        except Stopped:
             self._end(job, Cancelled(job.command.request_id))
         except BaseException as error:
             logger.exception("%s failed", type(job.command).__name__)
@@ -252,7 +248,7 @@ class Worker:
         try:
             folder = import_gguf(source, self.models_folder, name=name, progress=progress, cancelled=self._asked_to_stop)
         except ImportCancelled:
-            raise _Stopped from None
+            raise Stopped from None
         return self.library.find(str(folder))
 
     def _load(self, job: _Job, model_id: str, weights: Weights) -> "Session":
@@ -273,7 +269,7 @@ class Worker:
             job.connection.put(LoadProgress(job.command.request_id, entry.id, fraction, stage))
             self._measure_if_due(job)
             if self._asked_to_stop():
-                raise _Stopped
+                raise Stopped
 
         import mlx.core as mx
 

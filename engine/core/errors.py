@@ -37,6 +37,10 @@ class FlintError(Exception):
         return ErrorInfo(self.code, self.text, self.hint, self.exit_code, self.http_status)
 
 
+class Stopped(Exception):
+    """Raised by a progress callback to end what reports to it, because somebody asked; no error, so nobody is told."""
+
+
 class UsageError(FlintError):
     """The request itself is wrong: a value out of bounds, an option that does not exist."""
 

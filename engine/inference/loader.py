@@ -16,7 +16,7 @@ import mlx.core as mx
 import mlx.nn as nn
 from mlx.utils import tree_flatten
 
-from engine.core.errors import FlintError, ModelBroken, ModelUnsupported, OutOfMemory
+from engine.core.errors import FlintError, ModelBroken, ModelUnsupported, OutOfMemory, Stopped
 from engine.core.messages import LoadedModel, ModelEntry, Weights
 from engine.hardware.device import Device, read_device
 from engine.hardware.meters import total_bytes
@@ -45,7 +45,7 @@ class Loaded:
 def load(entry: ModelEntry, weights: Weights, progress: Progress) -> Loaded:
     """Load the model folder of `entry`, which `integrity.check_folder` found whole, and run one token through it.
 
-    `weights` as the setting says; `progress` is given a fraction from 0 to 1 and a stage in words, and may raise to cancel.
+    `weights` as the setting says; `progress` is given a fraction from 0 to 1 and a stage in words, and may raise `Stopped`.
     Raises `ModelBroken`, `ModelUnsupported` or `OutOfMemory`.
     """
     started = time.perf_counter()
@@ -81,7 +81,7 @@ def load(entry: ModelEntry, weights: Weights, progress: Progress) -> Loaded:
                 parameters=_parameter_count(model),
                 context=facts.context,
                 weights_bytes=held,
-                read_bytes_per_token=held - _unread_bytes(parameters, config),
+                read_bytes_per_token=held - _unread_bytes(model, config),
                 kv_bytes_per_token=kv_bytes,
                 quantization="float32, unpacked" if dense else facts.quantization,
                 bandwidth_bytes_per_s=device.bandwidth_bytes_per_s,
@@ -117,7 +117,7 @@ class loading_errors:  # noqa: N801 - reads as a statement
         return None
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> None:
-        if error is None or isinstance(error, FlintError) or not isinstance(error, Exception):
+        if error is None or isinstance(error, FlintError | Stopped) or not isinstance(error, Exception):
             return
         text = str(error)
         if isinstance(error, MemoryError) or "alloc" in text or "memory" in text.lower():
@@ -212,20 +212,24 @@ def _parameter_count(model: Any) -> int:
     return int(get_total_parameters(model))
 
 
-def _unread_bytes(parameters: dict[str, mx.array], config: dict[str, Any]) -> int:
+def _unread_bytes(model: Any, config: dict[str, Any]) -> int:
     """Bytes of weights one decode step does not read: an embedding that is not also the output, and idle experts."""
+    from mlx_lm.models.switch_layers import QuantizedSwitchLinear, SwitchLinear
+
     unread = 0
-    tied = not any("lm_head" in name for name in parameters)
+    parameters = dict(tree_flatten(model.parameters()))
+    if any("lm_head" in name for name in parameters):
+        unread += sum(array.nbytes for name, array in parameters.items() if "embed_tokens" in name)
     text_config = {**config, **(config.get("text_config") or {})}
     experts = next(
         (text_config[name] for name in ("num_local_experts", "num_experts", "n_routed_experts") if text_config.get(name)), 0
     )
     active = text_config.get("num_experts_per_tok") or text_config.get("moe_topk") or experts
-    for name, array in parameters.items():
-        if "embed_tokens" in name and not tied:
-            unread += array.nbytes
-        elif "switch_mlp" in name and experts:
-            unread += array.nbytes * (experts - min(active, experts)) // experts
+    for module in model.modules():
+        # The layer's kind tells experts, not its name, which differs; a grouped projection is of that kind too.
+        if isinstance(module, SwitchLinear | QuantizedSwitchLinear) and module.weight.shape[0] == experts:
+            held = sum(array.nbytes for _, array in tree_flatten(module.parameters()))
+            unread += held * (experts - min(active, experts)) // experts
     return unread
 
 

@@ -13,6 +13,7 @@ from engine.core.messages import (
     Failed,
     Finished,
     ImportModel,
+    ImportProgress,
     LoadModel,
     LoadProgress,
     MemoryMeasured,
@@ -159,16 +160,35 @@ def test_a_cancel_takes_effect_with_the_next_chunk(worker):
     assert end.reply.output_tokens == 0
 
 
-def test_a_load_is_cancelled_between_two_steps_and_nothing_stays(worker):
+@pytest.mark.parametrize("step", range(1, 6))
+def test_a_load_is_cancelled_between_two_steps_and_nothing_stays(worker, step):
+    heard = []
+
     def react(connection, event):
-        if isinstance(event, LoadProgress) and event.request_id == "b":
+        heard.extend([event] if isinstance(event, LoadProgress) and event.request_id == "b" else [])
+        if len(heard) == step and event is heard[-1]:
             connection.send(Cancel("stop", "b"))
 
     connection = Reacting(worker, react)
     finish(connection, LoadModel("a", "one"))
     events = finish(connection, LoadModel("b", "two"))
-    assert kinds(events) == [LoadProgress, ModelUnloaded, Cancelled]
+    assert kinds(events) == [LoadProgress] * step + [ModelUnloaded, Cancelled]
     assert isinstance(finish(connection, generate("c"))[-1], Finished)
+
+
+def test_an_import_is_cancelled_and_nothing_of_it_is_kept(worker, tmp_path, flint_home):
+    tiny_gguf(tmp_path / "x.gguf")
+    before = sorted((flint_home / "models").glob("[!.]*"))
+
+    def react(connection, event):
+        if isinstance(event, ImportProgress):
+            connection.send(Cancel("stop", event.request_id))
+
+    connection = Reacting(worker, react)
+    assert kinds(finish(connection, ImportModel("a", str(tmp_path / "x.gguf")))) == [ImportProgress, Cancelled]
+    assert kinds(finish(connection, generate("b", str(tmp_path / "x.gguf")))) == [ImportProgress, Cancelled]
+    assert sorted((flint_home / "models").glob("[!.]*")) == before
+    assert [path.name for path in (flint_home / "models").glob(".*")] in ([], [".import.lock"])
 
 
 def test_a_request_that_waits_is_cancelled_at_once_and_the_running_one_is_not(worker):
