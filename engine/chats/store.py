@@ -107,7 +107,8 @@ class ChatStore:
     def empty_trash(self, older_than_s: float | None = None) -> int:
         """Remove the chats in the trash for good (those deleted at least `older_than_s` seconds ago); return how many.
 
-        Their words leave the file too: the search index is merged, freed pages are zeroed and the log is folded in.
+        Their words leave the file too: the search index is merged, freed pages are zeroed and the log is folded in. What the
+        engine remembers of them goes with `ForgetChats`, which whoever empties the trash sends, too.
         """
         until = self._clock() - (older_than_s or 0.0)
         with self._database.writing() as connection:

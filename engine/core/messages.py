@@ -175,7 +175,7 @@ class UnloadModel:
 class Generate:
     """Continue a conversation: `messages` end with the user's. `context` None means as large as the model allows.
 
-    `model_id` names the model that must answer: it is loaded first when another one is. Empty takes the loaded one, else the
+    `summary` stands for what came before the messages. `model_id` names the model that must answer: it is loaded first when another one is. Empty takes the loaded one, else the
     starter.
     """
 
@@ -188,6 +188,7 @@ class Generate:
     kv_bits: KVBits = "off"
     when_full: WhenFull = "roll"
     chat_id: str = ""
+    summary: str = ""
 
 
 @dataclass(frozen=True)
@@ -204,6 +205,30 @@ class SetUnloadAfter:
 
     request_id: str
     seconds: float
+
+
+@dataclass(frozen=True)
+class SetPrefixCache:
+    """Keep at most so many bytes of what was read: in memory besides the live conversation, and on disk. 0 keeps nothing."""
+
+    request_id: str
+    memory_bytes: int
+    disk_bytes: int
+
+
+@dataclass(frozen=True)
+class ForgetChats:
+    """Take what belongs to none but these chats out of the prefix cache, of every model; for chats removed for good."""
+
+    request_id: str
+    chat_ids: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class ClearPrefixCache:
+    """Forget everything that was read, in memory and on disk."""
+
+    request_id: str
 
 
 @dataclass(frozen=True)
@@ -265,6 +290,23 @@ class ModelUnloaded:
 
     request_id: str
     idle: bool = False
+
+
+@dataclass(frozen=True)
+class Compacting:
+    """The older turns are being summarised: `tokens` of the summary are written."""
+
+    request_id: str
+    tokens: int
+
+
+@dataclass(frozen=True)
+class ContextCompacted:
+    """The first `messages` of the request's conversation (the system's not counted) are now this `summary` to the model."""
+
+    request_id: str
+    summary: str
+    messages: int
 
 
 @dataclass(frozen=True)
@@ -332,7 +374,19 @@ class Failed:
     error: ErrorInfo
 
 
-type Command = ListModels | ImportModel | LoadModel | UnloadModel | Generate | Cancel | SetUnloadAfter | Shutdown
+type Command = (
+    ListModels
+    | ImportModel
+    | LoadModel
+    | UnloadModel
+    | Generate
+    | Cancel
+    | SetUnloadAfter
+    | SetPrefixCache
+    | ForgetChats
+    | ClearPrefixCache
+    | Shutdown
+)
 type Event = (
     ModelsListed
     | ImportProgress
@@ -340,6 +394,8 @@ type Event = (
     | LoadProgress
     | ModelLoaded
     | ModelUnloaded
+    | Compacting
+    | ContextCompacted
     | PrefillProgress
     | TextDelta
     | MemoryMeasured

@@ -252,12 +252,13 @@ class KeyValueCache:
         help="Bits of the keys and values the model keeps of the conversation. Fewer bits take less memory; 8/8 is nearly "
         "exact, 4/4 is noticeable. The newest 64 tokens always stay exact.",
     )
-    when_full: Literal["stop", "roll"] = _setting(
+    when_full: Literal["stop", "roll", "compact"] = _setting(
         "roll",
         label="When full",
-        labels={"stop": "Stop", "roll": "Roll"},
+        labels={"stop": "Stop", "roll": "Roll", "compact": "Compact"},
         help="Stop ends with a clear message when the context is full. Roll keeps the system prompt and the newest "
-        "messages, and marks in the chat what the model no longer sees.",
+        "messages, and marks in the chat what the model no longer sees. Compact lets the model summarise the older messages; "
+        "the summary is shown and can be changed.",
     )
 
 
@@ -282,6 +283,31 @@ class Engine:
         label="Unload when idle for",
         help="Gives the memory back when nothing was asked for this long. 0 keeps the model loaded.",
         applies=Applies.NOW,
+    )
+
+
+@dataclass(frozen=True)
+class Memory:
+    """What is kept of conversations that were read, so that they are not read again."""
+
+    prefix_cache_memory: float = _setting(
+        2.0,
+        minimum=0.0,
+        maximum=256.0,
+        step=0.5,
+        unit="GB",
+        label="Other chats in memory",
+        help="Memory for chats and branches besides the open one, so that going back to one reads nothing again. 0 keeps none.",
+    )
+    prefix_cache_disk: float = _setting(
+        8.0,
+        minimum=0.0,
+        maximum=1024.0,
+        step=1.0,
+        unit="GB",
+        label="Chats kept on disk",
+        help="Disk space for what the model has read, so that a chat goes on at once after a restart. 0 keeps nothing and "
+        "removes what is there.",
     )
 
 
@@ -324,6 +350,7 @@ GROUPS = (
     Group("Context", Conversation, Scope.CHAT, Applies.NEXT_REPLY),
     Group("KV cache", KeyValueCache, Scope.CHAT, Applies.NEXT_REPLY),
     Group("Engine", Engine, Scope.APP, Applies.NEXT_LOAD),
+    Group("Memory", Memory, Scope.APP, Applies.NOW),
     Group("Appearance", Appearance, Scope.APP, Applies.NOW),
     Group("Folders", Folders, Scope.APP, Applies.NOW),
 )
