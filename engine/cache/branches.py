@@ -71,17 +71,24 @@ class Branch:
         return position
 
     def cut_off(self, position: int) -> bool:
-        """Drop the branch's own tokens from `position` on, unless something is kept of them or another branch stands on them.
+        """Drop the branch's own tokens from `position` on, unless rows are kept of them or another branch stands on them.
 
-        Return whether it was done.
+        Return whether it was done. States alone are of no use.
         """
         kept = [piece for shelf in (self.pieces, self.stored) for pieces in shelf.values() for piece in pieces]
         rows = any(piece.stop > position for piece in kept)
-        states = any(at > position for at in (*self.states, *self.stored_states))
-        if position < self.fork or rows or states or any(child.fork > position for child in self.children):
+        stored = any(at > position for at in self.stored_states)
+        if position < self.fork or rows or stored or any(child.fork > position for child in self.children):
             return False
+        self.states = {at: state for at, state in self.states.items() if at <= position}
         del self.tokens[position - self.fork :]
         return True
+
+    @property
+    def holds_nothing(self) -> bool:
+        """Whether nothing is kept of it, in memory or on disk, and no other branch stands on it."""
+        rows = any(map(any, (self.pieces.values(), self.stored.values())))
+        return not (rows or self.states or self.stored_states or self.children)
 
     def kept(self, layer: int, stop: int) -> list[Piece | StoredPiece]:
         """Return what is kept of a layer at positions below `stop` along the path, in memory or on disk."""
@@ -272,8 +279,18 @@ class BranchTree:
         """Forget what memory keeps of a branch; the branch too, where nothing of it is on disk and no other stands on it."""
         branch.pieces.clear()
         branch.states.clear()
-        if not (branch.children or branch.stored_states or any(branch.stored.values())):
+        if branch.holds_nothing:
             (self.roots if branch.parent is None else branch.parent.children).remove(branch)
+
+    def leave(self, branch: Branch, live: Branch) -> None:
+        """Forget a branch that was live, and those it stood on, where nothing is kept of them and `live` needs them not."""
+        path = live.path()
+        left: Branch | None = branch
+        while left is not None and left.holds_nothing and left not in path:
+            siblings = self.roots if left.parent is None else left.parent.children
+            if left in siblings:
+                siblings.remove(left)
+            left = left.parent
 
     def evict(self, limit: int, live: Branch) -> int:
         """Forget the branches used longest ago until at most `limit` bytes are kept; return the bytes given back.

@@ -90,8 +90,10 @@ def rebuild(cache: WindowCache, position: int, pieces: Iterable[Piece]) -> None:
         return
     rows.held = sum(piece.stop - piece.start for piece in laid)
     rows.aged = rows.held if rows.plain else max(0, rows.held - RECENT)
+    rounded = -(-rows.aged // STEP) * STEP
+    capacity = rounded if rows.bound is None else max(rows.aged, min(rounded, rows.bound))
     rows.sides = [
-        _filled(bits, [piece.sides[index] for piece in laid], rows.aged, laid[0].dtype)
+        _filled(bits, [piece.sides[index] for piece in laid], rows.aged, capacity, laid[0].dtype)
         for index, bits in enumerate(laid[0].bits)
     ]
     cache.become(rows, offset=position, lost=spans[1][0] - spans[0][1] if len(spans) > 1 else spans[0][0])
@@ -144,8 +146,8 @@ def _cut_run(cache: WindowCache, start: int, stop: int) -> Piece:
     return Piece(start, stop, tuple(sides), tuple(side.bits for side in cache.rows.sides), dtype)
 
 
-def _filled(bits: int | None, runs: Sequence[tuple[mx.array, ...]], aged: int, dtype: mx.Dtype) -> Side:
-    """Return a side that holds `runs` one behind the other, the first `aged` rows in its buffer and the others plain."""
+def _filled(bits: int | None, runs: Sequence[tuple[mx.array, ...]], aged: int, capacity: int, dtype: mx.Dtype) -> Side:
+    """Return a side that holds `runs` one behind the other: the first `aged` in a buffer of `capacity`, the others plain."""
     side = Side(bits)
     older, newer, position = [], [], 0
     for run in runs:
@@ -157,7 +159,6 @@ def _filled(bits: int | None, runs: Sequence[tuple[mx.array, ...]], aged: int, d
         if here < count:
             newer.append(_plain(bits, tuple(array[..., here:, :] for array in run), dtype))
         position += count
-    capacity = -(-aged // STEP) * STEP
     side.parts = tuple(_padded(mx.concatenate(list(parts), axis=2), capacity) for parts in zip(*older, strict=True))
     side.newest = mx.concatenate(newer, axis=2) if newer else None
     return side

@@ -80,6 +80,8 @@ class PrefixCache:
         self._live_chat = self.chat_id
         for window in self._policy_windows():
             window.pinned = min(pinned, (window.window or pinned + 1) - 1)
+        if len(self.tokens) not in self.branch.state_positions(len(self.tokens)):
+            mx.eval(self.mark())  # Where a reply ended the next one goes on; so does an edit of the turn after it.
         self.tree.evict(self.limit, self.branch)
         return position
 
@@ -159,8 +161,8 @@ class PrefixCache:
 
     @property
     def marked(self) -> bool:
-        """Whether some layer can be gone back to only where a chunk ended: a recurrent one, or one that slides."""
-        return bool(self._others) or any(window.sliding for window in self._windows.values())
+        """Whether some layer can be gone back to only where a chunk ended: a recurrent one, or one that drops rows."""
+        return bool(self._others) or any(window.window is not None for window in self._windows.values())
 
     @property
     def nbytes(self) -> int:
@@ -199,11 +201,15 @@ class PrefixCache:
 
     def _begin(self, layers: list[Any], branch: Branch) -> None:
         """Go on with other layers, which are empty."""
-        self.branch = branch
+        self._go_to(branch)
         self.tokens = []
         self.layers = layers
         self._windows, self._others = _by_kind(layers)
         self._spill_at = 0
+
+    def _go_to(self, branch: Branch) -> None:
+        left, self.branch = self.branch, branch
+        self.tree.leave(left, branch)
 
     def _policy_windows(self) -> Iterator[WindowCache]:
         """Yield the windows that the policy bounds and whose pinned rows can still be chosen."""
@@ -293,7 +299,7 @@ class PrefixCache:
         del self.tokens[position:]
         self._spill_at = 0
         if kept or not self.branch.cut_off(position):
-            self.branch = self.tree.grow(self.branch, position) if position else self.tree.root()
+            self._go_to(self.tree.grow(self.branch, position) if position else self.tree.root())
 
     def _park(self, start: int = 0) -> bool:
         """Keep what is live from position `start` on, as far as it is not kept already; return whether it was worth it."""
