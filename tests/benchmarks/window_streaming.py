@@ -12,6 +12,7 @@ To reach: at most 8 ms more.
 
 import queue
 import time
+from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Any
 
@@ -126,17 +127,24 @@ class OpenWindow:
         self._ended.append(pending)
 
 
-def wait(done: Any) -> None:
+def wait(done: Callable[[], bool]) -> None:
     """Run the event loop until `done()`."""
     from PySide6.QtCore import QEventLoop, QTimer
 
     loop, end = QEventLoop(), time.perf_counter() + TIMEOUT_S
+
+    def look() -> None:
+        if done():
+            loop.exit(0)
+        elif time.perf_counter() > end:
+            loop.exit(1)
+
     poll = QTimer(interval=POLL_MS)
-    poll.timeout.connect(lambda: loop.quit() if done() or time.perf_counter() > end else None)
+    poll.timeout.connect(look)
     poll.start()
-    loop.exec()
+    late = loop.exec()
     poll.stop()
-    if not done():
+    if late:
         raise TimeoutError(f"nothing happened for {TIMEOUT_S} s")
 
 
