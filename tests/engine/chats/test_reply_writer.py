@@ -5,7 +5,7 @@ from itertools import pairwise
 import pytest
 
 from engine.chats.reply_writer import ReplyWriter
-from engine.core.errors import DiskFull, GenerationFailed
+from engine.core.errors import DiskFull, GenerationFailed, ReadOnly
 from engine.core.messages import Cancelled, Failed, Finished, LoadProgress, TextDelta
 from tests.engine.chats.samples import FACTS
 
@@ -137,3 +137,49 @@ def test_only_real_time_is_used_without_a_clock(store, reply):
     writer.take(delta("x"))
     writer.take(Finished("r", FACTS))
     assert store.message(reply.id).state == "complete"
+
+
+def test_uneven_text_is_on_disk_within_a_second_where_the_caller_looks_five_times_a_second(store, writer, clock):
+    shown = []
+    for wait in (0.0, 0.01, 0.4, 0.02, 1.7, 0.3, 0.3, 0.3, 0.05, 2.5, 0.7):
+        while wait > 0.2:
+            wait -= 0.2
+            clock.now += 0.2
+            writer.save_if_due()
+        clock.now += wait
+        writer.take(delta("x"))
+        shown.append((clock.now, len(writer.text)))
+        old = [length for when, length in shown if when <= clock.now - 1]
+        assert len(store.message(writer.message.id).text) >= max(old, default=0)
+
+
+def refuse(store, refused=True):
+    """Have SQLite itself turn every change down, as on a disk that became read-only."""
+    with store._database.reading() as connection:
+        connection.execute(f"PRAGMA query_only = {int(refused)}")
+
+
+def test_end_that_cannot_be_stored_is_stored_by_a_later_look(store, writer, clock):
+    writer.take(delta("whole"))
+    refuse(store)
+    with pytest.raises(ReadOnly):
+        writer.take(Finished("r", FACTS))
+    assert not writer.settled
+    assert (writer.message.text, writer.message.state, writer.message.facts) == ("whole", "complete", FACTS)
+    writer.save_if_due()  # Nothing is tried before its time.
+    clock.now += 1
+    with pytest.raises(ReadOnly):
+        writer.save_if_due()
+    refuse(store, False)
+    clock.now += 1
+    writer.save_if_due()
+    assert writer.settled
+    assert store.message(writer.message.id).state == "complete"
+
+
+def test_settling_too_early_or_twice_changes_nothing(store, writer):
+    writer.settle()
+    assert store.message(writer.message.id).state == "streaming"
+    writer.take(Finished("r", FACTS))
+    refuse(store)
+    writer.settle()
