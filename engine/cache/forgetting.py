@@ -11,8 +11,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from engine.cache.disk import DiskCache, remove, stored_paths
 from engine.cache.stored_file import Header, Place, StoredBroken, Tensor, read_header, read_tensors, write_stored
 
@@ -68,6 +66,8 @@ def _forget_in(folder: Path, chat_ids: set[str]) -> None:
 
 def _shared(one: _Read, other: _Read) -> int:
     """Return how many leading tokens two files have in common."""
+    import numpy as np
+
     length = min(len(one.header.tokens), len(other.header.tokens))
     apart = np.flatnonzero(one.header.tokens[:length] != other.header.tokens[:length])
     return int(apart[0]) if apart.size else length
@@ -98,6 +98,8 @@ def _cut(read: _Read, stop: int, owners: Collection[str]) -> None:
 
 def _shortened(path: Path, place: Place, name: str, rows: int) -> Tensor:
     """Return a tensor with its first `rows` rows and a name that begins with `name`; the whole one where that is empty."""
+    import numpy as np
+
     data = next(iter(read_tensors(path, [place])))
     spec = place.spec
     if not name:
@@ -110,4 +112,4 @@ def _shortened(path: Path, place: Place, name: str, rows: int) -> Tensor:
 
 
 def _bytes_of(array: Any) -> Callable[[], bytes]:
-    return lambda: np.ascontiguousarray(array).tobytes()
+    return lambda: bytes(array.tobytes())

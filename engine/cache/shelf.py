@@ -9,7 +9,8 @@ from typing import Any
 
 from engine.cache.disk import DiskCache, remove, stored_paths, touch
 from engine.cache.stored import Contents, OpenFile, StoredFile, StoredPiece, StoredState, stand_ins
-from engine.cache.stored_file import Header, Stopped, StoredBroken, read_header, stored_size, write_stored
+from engine.cache.stored_file import Header, StoredBroken, read_header, stored_size, write_stored
+from engine.core.errors import Stopped
 
 logger = logging.getLogger("flint.engine")
 

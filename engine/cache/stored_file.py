@@ -14,11 +14,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
+from engine.core.errors import Stopped
 from engine.models.safetensors_file import BITS, TensorSpec
+
+if TYPE_CHECKING:
+    import numpy as np
 
 FORMAT = 1
 SUFFIX = ".safetensors"
@@ -33,10 +35,6 @@ Buffer = bytes | memoryview
 
 class StoredBroken(Exception):
     """A file of the cache can't be used: it is gone, not whole, or not what was looked for."""
-
-
-class Stopped(Exception):
-    """A write was given up because somebody asked."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +62,7 @@ class Header:
     """
 
     facts: dict[str, Any]
-    tokens: np.ndarray[Any, np.dtype[np.uint32]]
+    tokens: "np.ndarray[Any, np.dtype[np.uint32]]"
     places: dict[str, Place]
     size: int
 
@@ -136,7 +134,7 @@ def read_header(path: Path, identity: Mapping[str, Any] | None = None) -> Header
             packed = start[tokens.begin : tokens.begin + tokens.spec.size]
             packed += _exactly(file.fileno(), tokens.begin + len(packed), tokens.spec.size - len(packed))
             _check(path, tokens, packed)
-            return Header(facts, np.frombuffer(packed, np.dtype("<u4")).astype(np.uint32), places, size)
+            return Header(facts, _unpacked(packed), places, size)
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise StoredBroken(f"{path.name} can't be read ({error}).") from error
 
@@ -171,7 +169,15 @@ def _specs(tokens: Sequence[int], tensors: Sequence[Tensor]) -> list[TensorSpec]
 
 
 def _packed(tokens: Sequence[int]) -> bytes:
+    import numpy as np  # The window's process counts the files, and must not wait for this.
+
     return np.asarray(tokens, dtype=np.dtype("<u4")).tobytes()
+
+
+def _unpacked(data: bytes) -> "np.ndarray[Any, np.dtype[np.uint32]]":
+    import numpy as np
+
+    return np.frombuffer(data, np.dtype("<u4")).astype(np.uint32)
 
 
 def _header(facts: Mapping[str, Any], specs: Sequence[TensorSpec], checksums: Sequence[str]) -> bytes:
