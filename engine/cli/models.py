@@ -1,4 +1,4 @@
-"""`flint models`: list, info, import."""
+"""`flint models`: list, info, import, fit."""
 
 import dataclasses
 from pathlib import Path
@@ -8,6 +8,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from engine.cli.fit import Asked, ChunkOption, ContextOption, KvBitsOption, ModelArgument, fit_model
 from engine.cli.interrupt import StopOnInterrupt
 from engine.cli.output import WaitingBar, complain, note, print_json, size_text
 from engine.core.errors import ErrorInfo
@@ -16,6 +17,7 @@ from engine.core.paths import locate
 from engine.core.preferences import Preferences
 from engine.host import Host
 from engine.models.facts import read_facts
+from engine.models.fit import LARGEST_CHUNK
 from engine.models.library import Library
 
 ORIGINS = {"flint": "Flint", "huggingface": "Hugging Face cache", "starter": "starter", "folder": "folder"}
@@ -63,6 +65,18 @@ def info(model: Annotated[str, typer.Argument(help="Its name, id or path.")], as
         if value not in ("", 0, None):
             table.add_row(name.replace("_", " "), f"{value:,}" if isinstance(value, int) else str(value))
     Console(highlight=False).print(table)
+
+
+@commands.command("fit")
+def fit(
+    model: ModelArgument,
+    context: ContextOption = None,
+    kv_bits: KvBitsOption = "off",
+    chunk: ChunkOption = LARGEST_CHUNK,
+    as_json: JsonFlag = False,
+) -> None:
+    """Say what a model would take here, with its arithmetic, and whether it fits. Nothing is loaded."""
+    fit_model(model, open_library(), Preferences(locate().settings), Asked(context, kv_bits, chunk), as_json)
 
 
 @commands.command("import")

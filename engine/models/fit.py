@@ -26,6 +26,8 @@ from engine.models.shape_reading import read_shape
 LARGEST_CHUNK = 2048
 SMALLEST_CHUNK = 16
 """Tokens of a prompt that are read at a time, at most and at least."""
+SMALLEST_USUAL_CHUNK = 256
+"""Smaller ones are offered only where nothing else has to change: they read much slower and save little more."""
 LARGEST_CONTEXT = 1_048_576
 
 
@@ -168,29 +170,26 @@ def change(fit: Fit, **changes: Any) -> Fit:
 def degrade(fit: Fit, budget: int, max_buffer: int | None = None) -> tuple[Offer, ...]:
     """Return what would make it fit, the smallest loss first: smaller chunks, then KV precision, then a shorter context.
 
-    Each changes as little as it can: the largest chunk, the highest precision, the longest context that fits. What costs no
-    quality is tried with it: a lower precision and a shorter context come with smaller chunks only where they would not fit
-    without. Empty when it fits already, and when nothing would help.
+    Each changes as little as it can: the largest chunk, the highest precision, the longest context that fits. Smaller chunks
+    cost only time, so a lower precision and a shorter context take them along where that saves precision or context. Empty when
+    it fits already, and when nothing would help.
     """
     if judge(fit, budget, max_buffer).fits:
         return ()
-    offers = []
-    chunks = [size for size in _halves(fit.plan.chunk) if size < fit.plan.chunk]
-    for size in chunks:
-        if judge(smaller := change(fit, chunk=size), budget, max_buffer).fits:
-            offers.append(Offer("chunk", smaller))
-            break
+    chunks = _halves(fit.plan.chunk, SMALLEST_CHUNK)
+    usual = (fit.plan.chunk, *_halves(fit.plan.chunk, SMALLEST_USUAL_CHUNK))
     coarser = list(BITS)[list(BITS).index(fit.kv_bits) + 1 :]
-    found = _first(
-        fit, budget, max_buffer, [{"kv_bits": bits, "chunk": size} for bits in coarser for size in (fit.plan.chunk, *chunks)]
-    )
-    if found is not None:
-        offers.append(Offer("kv_bits", found))
-    for size in (fit.plan.chunk, *chunks):
-        shorter = largest_context(change(fit, chunk=size), budget, max_buffer)
-        if 0 < shorter < fit.context:
-            offers.append(Offer("context", change(fit, chunk=size, context=shorter)))
-            break
+    smaller = _first(fit, budget, max_buffer, [{"chunk": size} for size in chunks])
+    packed = _first(fit, budget, max_buffer, [{"kv_bits": bits, "chunk": size} for bits in coarser for size in usual])
+    lengths = {size: largest_context(change(fit, chunk=size), budget, max_buffer) for size in usual}
+    best = max(usual, key=lambda size: lengths[size])
+    offers = []
+    if smaller is not None:
+        offers.append(Offer("chunk", smaller))
+    if packed is not None:
+        offers.append(Offer("kv_bits", packed))
+    if 0 < lengths[best] < fit.context:
+        offers.append(Offer("context", change(fit, chunk=best, context=lengths[best])))
     return tuple(offers)
 
 
@@ -227,9 +226,10 @@ def _first(fit: Fit, budget: int, max_buffer: int | None, tries: list[dict[str, 
     return next((found for one in tries if judge(found := change(fit, **one), budget, max_buffer).fits), None)
 
 
-def _halves(chunk: int) -> tuple[int, ...]:
+def _halves(chunk: int, smallest: int) -> tuple[int, ...]:
+    """The sizes below `chunk`, each half of the one before."""
     sizes = []
-    while chunk >= SMALLEST_CHUNK:
-        sizes.append(chunk)
+    while chunk // 2 >= smallest:
         chunk //= 2
+        sizes.append(chunk)
     return tuple(sizes)

@@ -34,8 +34,8 @@ def plan_load(model: Path, *, metal: bool, memory_bytes: int, weights: Weights =
     """Return how a model's folder, or a GGUF once imported, would be held on a machine with `memory_bytes`.
 
     As `engine.inference.loader` does it: on a CPU everything computes in float32, and packed weights are unpacked when that
-    takes a quarter of the memory at most. On Metal the files are taken as they are, but what Flint imported from a GGUF computes
-    in half precision. `weights` is the setting of that name.
+    takes a quarter of the memory at most. On Metal the files are taken as they are, but what Flint imported from a GGUF
+    computes in half precision. `weights` is the setting of that name.
 
     Raises `ModelBroken` when there is no readable config, or a weights file is damaged; for a GGUF also `ModelUnsupported`.
     """

@@ -1,0 +1,169 @@
+"""`flint models fit`: what a model would take here, whether it fits, and what would make it fit. Nothing is loaded."""
+
+import dataclasses
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from engine.cli.output import note, print_json, size_text
+from engine.core.errors import ModelBroken, ModelNotFound, UsageError
+from engine.core.messages import ModelEntry
+from engine.core.preferences import Preferences
+from engine.hardware.device import Device, read_device
+from engine.hardware.meters import read_memory
+from engine.models.fit import LARGEST_CHUNK, Fit, Offer, change, decode_ceiling, degrade, judge, largest_context, predict
+from engine.models.kv_memory import BITS
+from engine.models.library import Library
+from engine.models.load_plan import plan_load
+
+LARGEST_DEFAULT_CONTEXT = 32_768
+"""Context where none is asked for: the trained length, but at most this."""
+
+PART_NAMES = {"weights": "Weights", "cache": "KV cache", "prefill": "Prefill"}
+CHANGE_NAMES = {"chunk": "Smaller chunks", "kv_bits": "KV cache at fewer bits", "context": "Shorter context"}
+
+
+@dataclasses.dataclass(frozen=True)
+class Asked:
+    """The options of one call."""
+
+    context: int | None
+    kv_bits: str
+    chunk: int
+
+
+def fit_model(
+    model: str,
+    library: Library,
+    preferences: Preferences,
+    asked: Asked,
+    as_json: bool,
+) -> None:
+    """Print what `model`, a model on this machine or a config.json, would take, and whether it fits.
+
+    Raises `UsageError` for an option out of bounds, `ModelNotFound` or `ModelBroken` for what is wrong with the model.
+    """
+    if asked.kv_bits not in BITS:
+        raise UsageError(f"--kv-bits can be {', '.join(BITS)}, not “{asked.kv_bits}”.")
+    device = read_device()
+    fit, name = _predict(model, library, preferences, asked, device)
+    budget = read_memory(working_set=device.working_set_bytes).budget
+    report = _report(name, fit, budget, device)
+    if as_json:
+        print_json(report)
+    else:
+        _show(report, fit)
+
+
+def _predict(model: str, library: Library, preferences: Preferences, asked: Asked, device: Device) -> tuple[Fit, str]:
+    """The prediction and the model's name. A bare config is judged by its own type and packing, a model here as it loads."""
+    options: dict[str, Any] = {"kv_bits": asked.kv_bits, "chunk": asked.chunk, "metal": device.metal}
+    path = Path(model).expanduser()
+    if path.suffix == ".json":
+        name, config = path.name, _read_config(path)
+    else:
+        entry = library.find(model)
+        _check(entry)
+        weights: Any = preferences.get("weights") or "auto"
+        plan = plan_load(Path(entry.path), metal=device.metal, memory_bytes=device.memory_bytes, weights=weights)
+        name, config = entry.name, plan.config
+        options |= {"element_bytes": plan.element_bytes, "weights_bytes": plan.weights_bytes}
+    fit = predict(config, context=asked.context or LARGEST_DEFAULT_CONTEXT, **options)
+    trained = fit.plan.shape.context
+    return (change(fit, context=trained) if trained and trained < fit.context else fit), name
+
+
+def _check(entry: ModelEntry) -> None:
+    # A GGUF is not imported yet, and need not be.
+    if entry.kind != "gguf" and entry.problem:
+        raise ModelBroken(f"{entry.name} can't be judged: {entry.problem}")
+
+
+def _read_config(path: Path) -> dict[str, Any]:
+    try:
+        config = json.loads(path.read_text("utf-8"))
+    except FileNotFoundError:
+        raise ModelNotFound(f"There is no file {path}.", "Give the path of a config.json, or a model's name or id.") from None
+    except OSError as error:
+        raise ModelBroken(f"{path} could not be read: {error.strerror}.") from error
+    except (ValueError, RecursionError):
+        raise ModelBroken(f"{path} is no valid JSON.", "Download it again.") from None
+    if not isinstance(config, dict):
+        raise ModelBroken(f"{path} does not describe a model.", "A config.json holds one object with the model's fields.")
+    return config
+
+
+def _report(name: str, fit: Fit, budget: int, device: Device) -> dict[str, Any]:
+    verdict = judge(fit, budget, device.max_buffer_bytes)
+    return {
+        "model": name,
+        "weights_bytes": fit.weights_bytes,
+        "kv_bytes": fit.kv_bytes,
+        "peak_bytes": fit.peak_bytes,
+        "budget_bytes": budget,
+        "fits": verdict.fits,
+        "max_context": largest_context(fit, budget, device.max_buffer_bytes),
+        "decode_ceiling_tps": decode_ceiling(fit, device.bandwidth_bytes_per_s),
+        "context": fit.context,
+        "kv_bits": fit.kv_bits,
+        "chunk": fit.chunk,
+        "reason": verdict.reason,
+        "known_architecture": fit.known,
+        "terms": [dataclasses.asdict(term) for term in fit.terms],
+        "offers": [_offer(offer) for offer in degrade(fit, budget, device.max_buffer_bytes)],
+    }
+
+
+def _offer(offer: Offer) -> dict[str, Any]:
+    fit = offer.fit
+    return {
+        "change": offer.change,
+        "context": fit.context,
+        "kv_bits": fit.kv_bits,
+        "chunk": fit.chunk,
+        "kv_bytes": fit.kv_bytes,
+        "peak_bytes": fit.peak_bytes,
+    }
+
+
+def _show(report: dict[str, Any], fit: Fit) -> None:
+    if not fit.known:
+        note("This architecture was never compared with what mlx-lm makes of it: take the figures as a rough guess.")
+    table = Table(box=None, pad_edge=False, show_header=False)
+    table.add_column(justify="left", no_wrap=True)
+    table.add_column(justify="right", no_wrap=True)
+    table.add_column(style="dim", overflow="fold")
+    for term in fit.terms:
+        table.add_row(f"{PART_NAMES[term.part]}: {term.name}", size_text(term.bytes), term.formula)
+    table.add_row("[bold]Peak[/]", f"[bold]{size_text(fit.peak_bytes)}[/]", "the sum")
+    console = Console(highlight=False)
+    console.print(table)
+    figures = f"{report['model']}, {fit.context:,} tokens of context, KV {fit.kv_bits}"
+    console.print(f"\n{figures}: {report['reason']} A model may take {size_text(report['budget_bytes'])} here.")
+    if report["max_context"]:
+        console.print(f"The longest context that fits is {report['max_context']:,} tokens.")
+    for offer in report["offers"]:
+        would = f"{offer['chunk']:,} tokens at a time, KV {offer['kv_bits']}, {offer['context']:,} tokens of context"
+        console.print(f"{CHANGE_NAMES[offer['change']]}: {would}: {size_text(offer['peak_bytes'])}.")
+    if report["decode_ceiling_tps"] is not None:
+        console.print(
+            f"Writing can reach {report['decode_ceiling_tps']:.0f} tokens/s at most: memory bandwidth allows no more."
+        )
+
+
+ModelArgument = Annotated[
+    str, typer.Argument(metavar="MODEL|config.json", help="A model's name, id or path, or a config.json.")
+]
+ContextOption = Annotated[
+    int | None, typer.Option("--context", min=1, help="Tokens of context. Default: the trained length, at most 32,768.")
+]
+KvBitsOption = Annotated[
+    str, typer.Option("--kv-bits", metavar="off|8|8/4|4", help="Bits of the keys and values in the cache.")
+]
+ChunkOption = Annotated[
+    int, typer.Option("--chunk", min=1, max=LARGEST_CHUNK, help="Tokens of a prompt that are read at a time.")
+]
