@@ -5,11 +5,14 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from engine.cache.disk import DiskCache, prefix_folder
+from engine.cache.upkeep import Upkeep
 from engine.core.connection import Connection
 from engine.core.errors import EngineStopped, describe
 from engine.core.messages import Command, Failed, Finished, ListModels, ModelsListed
 from engine.core.paths import Paths
 from engine.core.preferences import Preferences
+from engine.core.settings import GB
 from engine.models.library import Library
 from engine.worker import Worker
 
@@ -26,7 +29,9 @@ class Host:
         self.models_folder = Path(folder).expanduser() if folder else paths.models
         self.library = Library(paths, self.models_folder)
         unload_after = float(preferences.get("unload_after") or 0) * SECONDS_A_MINUTE
-        self._worker = Worker(self.library, self.models_folder, unload_after)
+        memory, disk = (int(float(preferences.get(f"prefix_cache_{where}") or 0) * GB) for where in ("memory", "disk"))
+        upkeep = Upkeep(DiskCache(prefix_folder(paths), disk), memory)
+        self._worker = Worker(self.library, self.models_folder, unload_after, upkeep)
         self._io = ThreadPoolExecutor(max_workers=1, thread_name_prefix="flint-io")
 
     def start(self) -> None:

@@ -13,16 +13,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from engine.cache.upkeep import Upkeep
 from engine.core.connection import Connection
 from engine.core.errors import EngineStopped, ModelNotFound, Stopped, describe
 from engine.core.messages import (
     TERMINALS,
     Cancel,
     Cancelled,
+    ClearPrefixCache,
     Command,
     Event,
     Failed,
     Finished,
+    ForgetChats,
     Generate,
     ImportModel,
     ImportProgress,
@@ -33,6 +36,7 @@ from engine.core.messages import (
     ModelImported,
     ModelLoaded,
     ModelUnloaded,
+    SetPrefixCache,
     SetUnloadAfter,
     Shutdown,
     UnloadModel,
@@ -46,6 +50,7 @@ from engine.models.integrity import check_folder
 from engine.models.library import Library
 
 if TYPE_CHECKING:
+    from engine.cache.prefix import PrefixCache
     from engine.session import Session
 
 logger = logging.getLogger("flint.engine")
@@ -73,6 +78,7 @@ class Worker:
     library: Library
     models_folder: Path
     unload_after_s: float = 0.0
+    upkeep: Upkeep = field(default_factory=Upkeep)
     _inbox: "queue.SimpleQueue[tuple[Command, Connection]]" = field(default_factory=queue.SimpleQueue)
     _connections: list[Connection] = field(default_factory=list)
     _waiting: deque[_Job] = field(default_factory=deque)
@@ -177,6 +183,9 @@ class Worker:
         elif isinstance(command, SetUnloadAfter):
             self.unload_after_s = command.seconds
             self._end(job, Finished(command.request_id))
+        elif isinstance(command, SetPrefixCache):
+            self.upkeep.set_bounds(self._cache, command.memory_bytes, command.disk_bytes)
+            self._end(job, Finished(command.request_id))
         elif isinstance(command, Shutdown):
             self._stop()
             self._end(job, Finished(command.request_id))
@@ -231,6 +240,10 @@ class Worker:
                 self._drop_session()
                 self._broadcast(ModelUnloaded(request_id))
                 self._measure(job.connection, request_id)
+            case ForgetChats(_, chat_ids):
+                self.upkeep.forget_chats(self._cache, chat_ids)
+            case ClearPrefixCache():
+                self.upkeep.clear(self._cache)
             case Generate() as command:
                 self._generate(job, command)
 
@@ -275,7 +288,7 @@ class Worker:
 
         mx.set_cache_limit(SPARE_BUFFERS_BYTES)
         try:
-            self._session = Session(load(entry, weights, progress))
+            self._session = Session(load(entry, weights, progress), self.upkeep.memory, self.upkeep.disk)
         except BaseException:  # The model before it is gone too, whoever asked for this one.
             self._drop_session()
             self._broadcast(ModelUnloaded(job.command.request_id))
@@ -323,6 +336,18 @@ class Worker:
             self._broadcast(ModelUnloaded("", idle=True))
         for connection in self._connections:
             self._measure(connection, "")
+        try:
+            self.upkeep.idle(self._cache, self._wanted)
+        except Exception:
+            logger.exception("the prefix cache could not be kept")
+
+    def _wanted(self) -> bool:
+        """Whether somebody waits for this thread."""
+        return not self._inbox.empty() or not threading.main_thread().is_alive()
+
+    @property
+    def _cache(self) -> "PrefixCache | None":
+        return self._session.cache if self._session else None
 
     def _measure_if_due(self, job: _Job) -> None:
         if time.monotonic() - self._last_memory > MEMORY_EVERY_S:
@@ -345,8 +370,12 @@ class Worker:
         connection.put(MemoryMeasured(request_id, reading))
 
     def _drop_session(self) -> None:
-        """Drop every reference to the model, then give MLX's spare buffers back."""
+        """Save what was read, drop every reference to the model, then give MLX's spare buffers back."""
         if self._session is not None:
+            try:
+                self.upkeep.leave(self._session.cache)
+            except Exception:
+                logger.exception("the prefix cache could not be kept")
             self._session = None
             self._give_memory_back()
 

@@ -6,11 +6,12 @@ from app.bridge import Bridge
 from app.settings.panel import SettingsPanel
 from app.theme import Theme
 from engine.core.errors import FlintError, describe
-from engine.core.messages import SetUnloadAfter
+from engine.core.messages import SetPrefixCache, SetUnloadAfter
 from engine.core.preferences import Preferences
-from engine.core.settings import BY_NAME, Value
+from engine.core.settings import BY_NAME, GB, Value
 
 SECONDS_A_MINUTE = 60
+PREFIX_CACHE = ("prefix_cache_memory", "prefix_cache_disk")
 
 
 class SettingsController(QObject):
@@ -68,3 +69,8 @@ class SettingsController(QObject):
         elif name == "unload_after":
             seconds = float(self._preferences.get("unload_after") or 0) * SECONDS_A_MINUTE
             self._bridge.send(SetUnloadAfter(self._bridge.new_id("unload-after"), seconds))
+        elif name in PREFIX_CACHE:
+            self._bridge.send(SetPrefixCache(self._bridge.new_id("prefix-cache"), *map(self._bytes, PREFIX_CACHE)))
+
+    def _bytes(self, name: str) -> int:
+        return int(float(self._preferences.get(name) or 0) * GB)

@@ -10,6 +10,7 @@ from engine.cache.forgetting import forget_chats
 if TYPE_CHECKING:
     from engine.cache.prefix import PrefixCache
 
+MEMORY = 2 * 10**9
 LEAVE_S = 3.0
 """The longest that a model's end waits for what is still to be saved."""
 
@@ -17,18 +18,20 @@ LEAVE_S = 3.0
 class Upkeep:
     """Bounds of the prefix cache, `memory` bytes besides the live conversation and those of `disk`; and who obeys them.
 
-    It must be used on the engine thread.
+    Without a disk nothing outlives the model. It must be used on the engine thread.
     """
 
-    def __init__(self, disk: DiskCache, memory: int) -> None:
+    def __init__(self, disk: DiskCache | None = None, memory: int = MEMORY) -> None:
         self.disk = disk
         self.memory = memory
         self._tidy = False
 
     def set_bounds(self, cache: "PrefixCache | None", memory: int, disk: int) -> None:
         """Obey other bounds from now on; what is over them goes with the next `idle`."""
-        self.memory, self.disk.limit = memory, disk
+        self.memory = memory
         self._tidy = False
+        if self.disk is not None:
+            self.disk.limit = disk
         if cache is not None:
             cache.limit = memory
 
@@ -38,7 +41,8 @@ class Upkeep:
             pass
         if not self._tidy and not busy():
             self._tidy = True
-            self.disk.tidy()
+            if self.disk is not None:
+                self.disk.tidy()
             if cache is not None:
                 cache.shrink(self.memory)
 
@@ -52,10 +56,12 @@ class Upkeep:
         if cache is not None:
             self.leave(cache)  # What the others share with them is then known by their own files.
             cache.forget_chats(chat_ids)
-        forget_chats(self.disk, chat_ids)
+        if self.disk is not None:
+            forget_chats(self.disk, chat_ids)
 
     def clear(self, cache: "PrefixCache | None") -> None:
         """Forget everything, the live conversation too, in memory and on disk."""
-        self.disk.clear()
+        if self.disk is not None:
+            self.disk.clear()
         if cache is not None:
             cache.forget()

@@ -12,6 +12,7 @@ from engine.core.errors import SettingsError
 
 type Value = bool | int | float | str | None
 
+GB = 10**9
 LONGEST_EXCERPT = 60
 """Characters of a wrong value that an error repeats."""
 
