@@ -17,7 +17,8 @@ class Branch:
 
     `pieces` holds rows by layer, `states` the state of every recurrent layer at a position: after that many tokens; `stored`
     and `stored_states` stand for those on disk, which may be the same ones. `used` is a tick of the tree's clock; `owners` are
-    the chats that went over it, each with the position up to which it did.
+    the chats that went over it, each with the position up to which it did. `pinned` tokens stayed in the context when others
+    left it.
     """
 
     parent: "Branch | None"
@@ -30,6 +31,7 @@ class Branch:
     children: list["Branch"] = field(default_factory=list)
     owners: dict[str, int] = field(default_factory=dict)
     used: int = 0
+    pinned: int = 0
 
     @property
     def length(self) -> int:
@@ -70,6 +72,13 @@ class Branch:
             position = min(span[1], span_of_theirs[1])
         return position
 
+    def alike(self, length: int, pinned: int, context: int | None) -> int:
+        """Return how many of the path's first `length` tokens saw what they would have with `pinned` tokens pinned.
+
+        Until the context is full, that is all that were before them.
+        """
+        return length if context is None or pinned == self.pinned else min(length, context)
+
     def cut_off(self, position: int) -> bool:
         """Drop the branch's own tokens from `position` on, unless rows are kept of them or another branch stands on them.
 
@@ -83,6 +92,15 @@ class Branch:
         self.states = {at: state for at, state in self.states.items() if at <= position}
         del self.tokens[position - self.fork :]
         return True
+
+    def drop_oldest(self) -> int:
+        """Forget the first state kept in memory, else all rows, and return the bytes given back; 0 where there is neither."""
+        before = self.nbytes
+        if self.states:
+            del self.states[min(self.states)]
+        else:
+            self.pieces.clear()
+        return before - self.nbytes
 
     @property
     def holds_nothing(self) -> bool:
@@ -225,17 +243,21 @@ class BranchTree:
         """Bytes kept in all."""
         return sum(branch.nbytes for branch in self.branches())
 
-    def follow(self, tokens: list[int], live: Branch) -> Branch:
-        """Return a branch whose path begins with `tokens`, made where there is none; the `live` one is not added to."""
-        match = next(iter(self.matches(tokens)), None)
-        length = match.length if match else 0
-        if match and length == len(tokens):
-            return match.branch
-        branch = self.grow(match.branch, length) if match and length else self.root()
+    def follow(self, tokens: list[int], live: Branch, pinned: int = 0, context: int | None = None) -> Branch:
+        """Return a branch whose path begins with `tokens`, read with `pinned` ones pinned, made where there is none.
+
+        The `live` one is not added to.
+        """
+        found = [(match.branch.alike(match.length, pinned, context), match.branch) for match in self.matches(tokens)]
+        length, known = max(found, key=lambda each: each[0], default=(0, None))
+        if known and length == len(tokens):
+            return known
+        branch = self.grow(known, length) if known and length else self.root()
         if branch is live:
             branch = Branch(live, length)
             live.children.append(branch)
         branch.tokens.extend(tokens[length:])
+        branch.pinned = pinned
         return branch
 
     def unshelve(self, files: Collection[StoredFile]) -> None:
@@ -282,9 +304,14 @@ class BranchTree:
         if branch.holds_nothing:
             (self.roots if branch.parent is None else branch.parent.children).remove(branch)
 
-    def leave(self, branch: Branch, live: Branch) -> None:
-        """Forget a branch that was live, and those it stood on, where nothing is kept of them and `live` needs them not."""
+    def leave(self, branch: Branch, live: Branch, *, states_alone: bool) -> None:
+        """Forget a branch that was live, and those it stood on, where nothing is kept of them and `live` needs them not.
+
+        Without its rows a state is of use only to a model that has `states_alone`.
+        """
         path = live.path()
+        if branch not in path and not states_alone and not any(map(any, (branch.pieces.values(), branch.stored.values()))):
+            branch.states.clear()
         left: Branch | None = branch
         while left is not None and left.holds_nothing and left not in path:
             siblings = self.roots if left.parent is None else left.parent.children
@@ -292,23 +319,30 @@ class BranchTree:
                 siblings.remove(left)
             left = left.parent
 
+    def clear(self) -> None:
+        """Forget everything; the memory is given back at once, though branches refer to each other."""
+        for branch in self.branches():
+            branch.pieces.clear()
+            branch.states.clear()
+        self.roots.clear()
+
     def evict(self, limit: int, live: Branch) -> int:
         """Forget the branches used longest ago until at most `limit` bytes are kept; return the bytes given back.
 
-        Those that the live conversation stands on go last, and only their rows: their tokens are still being added to.
+        What the live conversation stands on goes last, its beginning first: the newest is what it may have to go back to.
         """
-        path = set(map(id, live.path()))
-        kept = self.nbytes
+        over = self.nbytes - limit
+        path = live.path()
         given = 0
-        for branch in sorted(self.branches(), key=lambda each: (id(each) in path, each.used, -each.fork)):
-            if kept - given <= limit:
-                break
-            given += branch.nbytes
-            if id(branch) in path:
-                branch.pieces.clear()
-                branch.states.clear()
-            else:
+        for branch in sorted(self.branches(), key=lambda each: (each.used, -each.fork)):
+            if given >= over:
+                return given
+            if branch not in path:
+                given += branch.nbytes
                 self.remove(branch)
+        for branch in path:
+            while given < over and (freed := branch.drop_oldest()):
+                given += freed
         return given
 
 

@@ -102,7 +102,7 @@ def _note(tree: BranchTree, live: Branch, arrival: Arrival, context: int | None)
         bound = min([bound, *(each for each in (arrival.context, context) if each is not None)])
     if not bound:
         return
-    branch = tree.follow(arrival.tokens[:bound], live)
+    branch = tree.follow(arrival.tokens[:bound], live, arrival.pinned, context)
     for owner in arrival.owners:
         branch.own(owner, bound)
     for piece in arrival.pieces:

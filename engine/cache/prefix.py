@@ -64,12 +64,13 @@ class PrefixCache:
         context however long the conversation gets.
         """
         wanted = list(ids[:-1])
-        shared = common_prefix(self.tokens, wanted)
         blank = self._blank(pinned)
+        pinned = pinned if self.policy.context is None else min(pinned, self.policy.context - 1)
+        shared = self.branch.alike(common_prefix(self.tokens, wanted), pinned, self.policy.context)
         self._own_live()
         if self._fetching:
             self._fetching.discover(self.tree, self.branch, self.policy.context)
-        position, branch, fetched = self._fetched_best(wanted, shared, blank)
+        position, branch, fetched = self._fetched_best(wanted, shared, pinned, blank)
         if branch is self.branch and self._can_step_back(position, blank):
             self._step_back(position, fetched)
         else:
@@ -78,8 +79,9 @@ class PrefixCache:
             self._restore(branch, position, fetched)
             self.tokens = wanted[:position]
         self._live_chat = self.chat_id
+        self.branch.pinned = pinned
         for window in self._policy_windows():
-            window.pinned = min(pinned, (window.window or pinned + 1) - 1)
+            window.pinned = pinned
         if len(self.tokens) not in self.branch.state_positions(len(self.tokens)):
             mx.eval(self.mark())  # Where a reply ended the next one goes on; so does an edit of the turn after it.
         self.tree.evict(self.limit, self.branch)
@@ -109,18 +111,20 @@ class PrefixCache:
             return []
         state = {index: kinds.snapshot(layer) for index, layer in self._others.items()}
         self.branch.keep_state(len(self.tokens), state)
+        self.tree.evict(self.limit, self.branch)
         return [array for saved in state.values() for array in saved.arrays.values()]
 
     def drop(self) -> None:
         """Forget the live conversation, as after an exception that may have left layers at different offsets.
 
-        What was kept before is whole and stays.
+        What was kept before stays. A branch that it shared its beginning with misses that beginning now.
         """
         self._begin(self._blank(0), self.tree.root())
 
     def forget(self) -> None:
-        """Forget everything, but for what is on disk."""
-        self.tree = BranchTree()
+        """Forget everything, but for what is on disk, and give its memory back."""
+        self.drop()
+        self.tree.clear()
         self.drop()
         if self._fetching:
             self._fetching.shelf.forget()
@@ -209,7 +213,7 @@ class PrefixCache:
 
     def _go_to(self, branch: Branch) -> None:
         left, self.branch = self.branch, branch
-        self.tree.leave(left, branch)
+        self.tree.leave(left, branch, states_alone=not self._windows)
 
     def _policy_windows(self) -> Iterator[WindowCache]:
         """Yield the windows that the policy bounds and whose pinned rows can still be chosen."""
@@ -217,10 +221,10 @@ class PrefixCache:
             if not window.sliding and window.window is not None and not window.lost and not window.hidden:
                 yield window
 
-    def _fetched_best(self, wanted: list[int], shared: int, blank: list[Any]) -> tuple[int, Branch, Fetched]:
+    def _fetched_best(self, wanted: list[int], shared: int, pinned: int, blank: list[Any]) -> tuple[int, Branch, Fetched]:
         """Return `_best`, and what was read from disk for it; what can't be read is forgotten and counts as never kept."""
         while True:
-            position, branch = self._best(wanted, shared, blank)
+            position, branch = self._best(wanted, shared, pinned, blank)
             try:
                 return position, branch, self._fetch(branch, position, shared, blank)
             except NotThere:
@@ -245,14 +249,15 @@ class PrefixCache:
             return []
         return [(start, min(end, stop)) for start, end in held_spans(self._windows[index]) if start < stop]
 
-    def _best(self, wanted: list[int], shared: int, blank: list[Any]) -> tuple[int, Branch]:
+    def _best(self, wanted: list[int], shared: int, pinned: int, blank: list[Any]) -> tuple[int, Branch]:
         """Return the most tokens of `wanted` that can be had, and the branch that leads there."""
         windows, _ = _by_kind(blank)
         best = (shared, self.branch) if self._can_step_back(shared, blank) else (0, self.branch)
         for match in self.tree.matches(wanted):
             if match.length <= best[0]:
                 break
-            position = self._restorable(match.branch, match.length, min(shared, match.length), windows)
+            length = match.branch.alike(match.length, pinned, self.policy.context)
+            position = self._restorable(match.branch, length, min(shared, length), windows)
             if position > best[0]:
                 best = (position, match.branch)
         return best

@@ -30,6 +30,7 @@ class Arrival:
         self.owners = [str(owner) for owner in header.facts["owners"]]
         context = header.facts["context"]
         self.context = None if context is None else int(context)
+        self.pinned = int(header.facts.get("pinned", 0))
 
 
 class Shelf:
@@ -72,13 +73,14 @@ class Shelf:
         context: int | None,
         spared: Collection[StoredFile],
         stop: Callable[[], bool],
+        pinned: int = 0,
     ) -> StoredFile | None:
         """Write a file of what belongs to the path `tokens`; return it, or None where it could not be or `stop` said so.
 
         Room is made for it, but not by removing `spared`. A disk that is full or can't be written is a warning in the log,
         and then nothing is tried for a while.
         """
-        facts = {"identity": self.identity, "owners": sorted(owners), "context": context, **contents.facts()}
+        facts = {"identity": self.identity, "owners": sorted(owners), "context": context, "pinned": pinned, **contents.facts()}
         tensors = contents.tensors()
         try:
             self.disk.ready(self.folder)

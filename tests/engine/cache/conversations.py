@@ -7,7 +7,6 @@ import numpy as np
 
 from engine.cache import layers as kinds
 from engine.cache.pieces import covers, held_spans, needed_spans
-from engine.cache.policy import CachePolicy
 from engine.cache.prefix import PrefixCache
 from engine.cache.window import WindowCache
 from tests.engine.cache.metric import divergence
