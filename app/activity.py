@@ -51,12 +51,16 @@ class Activity(QObject):
         chat.context_changed.connect(self._on_context)
         self._chat = chat
         self._use = (0, 0)
-        self._explanation = FactsPopover(theme, page.window())
+        self._theme = theme
+        self._explanation: FactsPopover | None = None
         toolbar.context.installEventFilter(self)
+        bridge.started.connect(self._read_memory)  # After the first paint: psutil takes a while to import.
+        self._on_model(models.state)
+
+    def _read_memory(self) -> None:
         reading = read_memory()
         self._gauges.memory.show_reading(reading)
-        page.welcome.set_room(reading.budget)
-        self._on_model(models.state)
+        self._page.welcome.set_room(reading.budget)
 
     def _on_event(self, event: Event) -> None:
         if isinstance(event, MemoryMeasured):
@@ -126,8 +130,9 @@ class Activity(QObject):
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Explain the context gauge while the pointer is over it."""
         if event.type() == QEvent.Type.Enter:
+            self._explanation = self._explanation or FactsPopover(self._theme, self._page.window())
             self._explanation.show_rows(context_rows(*self._use, self._chat.facts), self._toolbar.context)
-        elif event.type() == QEvent.Type.Leave:
+        elif event.type() == QEvent.Type.Leave and self._explanation:
             self._explanation.hide()
         return super().eventFilter(watched, event)
 

@@ -17,6 +17,7 @@ class Bridge(QObject):
     """Owns the host. `received` carries every event, text of one drain joined; the timer runs only while requests do."""
 
     received = Signal(object)
+    started = Signal()
     _woken = Signal()
 
     def __init__(self, host: Host, parent: QObject | None = None) -> None:
@@ -35,6 +36,7 @@ class Bridge(QObject):
         """Start the engine's threads."""
         self._host.start()
         self._timer.start()
+        self.started.emit()
 
     def new_id(self, what: str) -> str:
         """Return a request id that was not used before, as `reply-7`."""

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QByteArray, Qt, QTimer
-from PySide6.QtGui import QAction, QCloseEvent, QKeyEvent, QKeySequence, QResizeEvent, QShowEvent
+from PySide6.QtGui import QAction, QCloseEvent, QKeyEvent, QKeySequence, QPaintEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QApplication, QHBoxLayout, QMainWindow, QSplitter, QVBoxLayout, QWidget
 
 from app import macos
@@ -39,6 +39,7 @@ LEAST_SIZE = (880, 600)
 SIDEBAR_NEEDS = 960
 CHAT_NEEDS = 480
 SIDEBAR_WIDTH = 260
+LATEST_START_MS = 1000
 GEOMETRY, LAST_CHAT = "window-geometry", "chat"
 
 
@@ -51,7 +52,7 @@ class MainWindow(QMainWindow):
         self._preferences = preferences
         self._theme = theme
         self.bridge = bridge
-        self._started = self._closed = False
+        self._started = self._painted = self._engine_started = self._closed = False
         self._sidebar_wanted = True
         self._dialog: ModelsDialog | None = None
         self._just_imported = ""
@@ -74,7 +75,7 @@ class MainWindow(QMainWindow):
         self.sidebar = Sidebar(theme, self.gauges)
         self.toolbar = Toolbar(theme)
         self.page = ChatPage(theme)
-        self.settings_panel = SettingsPanel(theme)
+        self.settings_panel = SettingsPanel(theme, later=True)
         self.settings_panel.hide()
         self.toaster = Toaster(theme, self)
 
@@ -175,15 +176,23 @@ class MainWindow(QMainWindow):
             self._started = True
             macos.unify_title_bar(self)
             self.page.composer.focus_text()
-            QTimer.singleShot(0, self._start_engine)  # After the first paint.
+            QTimer.singleShot(LATEST_START_MS, self._start_engine)  # Where the window is not painted, as behind others.
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
+        if not self._painted:
+            self._painted = True
+            QTimer.singleShot(0, self._start_engine)  # Once this paint is through.
 
     def _start_engine(self) -> None:
-        if self._closed:
+        if self._closed or self._engine_started:
             return
+        self._engine_started = True
         self.bridge.start()
         self.models.refresh()
         if self._preferences.notice:
             self.toaster.show(self._preferences.notice, kind="error")
+        self.settings_panel.fill()
 
     def closeEvent(self, event: QCloseEvent) -> None:
         if not self._closed:

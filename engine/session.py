@@ -1,14 +1,19 @@
 """One loaded model and its KV cache: a request goes in, events come out."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
+from dataclasses import replace
 
 import mlx.core as mx
 
+from engine.cache.disk import DiskCache
 from engine.cache.policy import CachePolicy
 from engine.cache.prefix import PrefixCache
+from engine.cache.shelf import Shelf
 from engine.core.errors import ContextFull, FlintError, GenerationFailed, OutOfMemory
-from engine.core.messages import Event, Generate, Message
+from engine.core.messages import Compacting, ContextCompacted, Event, Generate, Message, TextDelta
+from engine.inference.cache_identity import cache_identity
+from engine.inference.compaction import SUMMARY_TOKENS, reserve, summary_request, with_summary
 from engine.inference.loader import Loaded
 from engine.inference.prefill import ChunkSize
 from engine.inference.prompt_plan import Plan, plan
@@ -29,10 +34,11 @@ KEPT_BYTES = 2 << 30
 class Session:
     """Holds a loaded model; answers one request at a time, on the thread that loaded it."""
 
-    def __init__(self, loaded: Loaded, kept_bytes: int = KEPT_BYTES) -> None:
+    def __init__(self, loaded: Loaded, kept_bytes: int = KEPT_BYTES, disk: DiskCache | None = None) -> None:
         self.loaded = loaded
-        self._kept_bytes = kept_bytes
-        self._bench = Bench(loaded, self._new_cache(CachePolicy()), ChunkSize(), template_hash(loaded.tokenizer))
+        self._disk = disk
+        template = template_hash(loaded.tokenizer)
+        self._bench = Bench(loaded, PrefixCache(loaded.model, CachePolicy(), kept_bytes), ChunkSize(), template)
 
     @property
     def cache(self) -> PrefixCache:
@@ -59,8 +65,12 @@ class Session:
         Raises `TemplateError`, `ContextFull`, `OutOfMemory` or `GenerationFailed`; after the last two what was live is gone.
         """
         started = time.perf_counter()
+        if request.when_full == "compact":
+            request = yield from self._compacted(request, cancelled)
+        request = replace(request, messages=with_summary(request.messages, request.summary))
         prompt, planned, room = self._fitted(request)
         self._adopt(CachePolicy(room.context, request.kv_bits))
+        self.cache.chat_id = request.chat_id
         reply = Reply(
             self._bench,
             request,
@@ -70,6 +80,10 @@ class Session:
             cancelled=cancelled,
             started=started,
         )
+        yield from self._guarded(reply)
+
+    def _guarded(self, reply: Reply) -> Iterator[Event]:
+        """Yield a reply's events; whatever MLX raises becomes one of Flint's errors, and what it may have harmed is dropped."""
         try:
             yield from reply.events()
         except FlintError:
@@ -80,6 +94,27 @@ class Session:
             if isinstance(error, MemoryError) or "alloc" in str(error) or "memory" in str(error).lower():
                 raise OutOfMemory("The memory ran out while the reply was being made.") from error
             raise GenerationFailed("The model failed while it worked on the reply.") from error
+
+    def _compacted(self, request: Generate, cancelled: Callable[[], bool]) -> Generator[Event, None, Generate]:
+        """Summarise the oldest turns where they and a reply do not fit; the value is the request that is left."""
+        context = self.context_limit(request.context)
+        _, planned = self._planned(with_summary(request.messages, request.summary))
+        room = context - reserve(context, request.sampling.max_tokens)
+        gone = left_out(request.messages, planned.ends[-len(request.messages) :], planned.pinned, context, room)
+        if len(planned.ids) < room or not gone or cancelled():
+            return request
+        older = [message for message in request.messages if message.role != "system"][:gone]
+        density = sum(len(message.text) for message in request.messages) / max(1, len(planned.ids))
+        asked = summary_request(request, older, int(density * max(0, context - 2 * SUMMARY_TOKENS)))
+        summary = ""
+        for event in self.generate(asked, cancelled):
+            if isinstance(event, TextDelta):
+                summary += event.text
+                yield Compacting(request.request_id, event.output_tokens)
+        if cancelled() or not summary.strip():
+            return request
+        yield ContextCompacted(request.request_id, summary.strip(), gone)
+        return replace(request, summary=summary.strip(), messages=_without(request.messages, gone))
 
     def _fitted(self, request: Generate) -> tuple[Prompt, Plan, Room]:
         """Return the prompt as it fits into the context, without the oldest messages where they must go."""
@@ -105,11 +140,10 @@ class Session:
     def _adopt(self, policy: CachePolicy) -> None:
         """Use a cache of this policy; one of another policy holds rows that were seen otherwise."""
         if self.cache.policy != policy:
-            self._bench.cache = self._new_cache(policy)
+            self._bench.cache = PrefixCache(self.loaded.model, policy, self.cache.limit)
+            if self._disk is not None:
+                self.cache.attach(Shelf(self._disk, cache_identity(self.loaded, self.template_hash, policy)))
             mx.clear_cache()
-
-    def _new_cache(self, policy: CachePolicy) -> PrefixCache:
-        return PrefixCache(self.loaded.model, policy, self._kept_bytes)
 
 
 def _without(messages: tuple[Message, ...], count: int) -> tuple[Message, ...]:

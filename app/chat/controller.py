@@ -2,6 +2,7 @@
 
 import contextlib
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QGuiApplication
@@ -11,9 +12,10 @@ from app.chat.page import ChatPage
 from app.chat.replies import Pending, Replies
 from engine.chats.records import StoredMessage
 from engine.chats.store import ChatStore
+from engine.chats.summary import Summary, read_summary, write_summary
 from engine.core.errors import FlintError, NoModelLoaded
 from engine.core.messages import Event, PrefillProgress, ReplyFacts, TextDelta
-from engine.core.settings import Value, usable
+from engine.core.settings import BY_NAME, Value, usable
 
 
 class ChatController(QObject):
@@ -52,6 +54,7 @@ class ChatController(QObject):
         page.transcript.copy_requested.connect(self.copy)
         page.transcript.regenerate_requested.connect(self.regenerate)
         page.transcript.branch_requested.connect(self.switch_branch)
+        page.transcript.summary_requested.connect(self.show_summary)
 
     # -- which chat -------------------------------------------------------------------------------------------------
 
@@ -91,7 +94,8 @@ class ChatController(QObject):
             self._new_settings = values
             return
         with self._reporting():
-            self._store.set_chat_settings(self.chat_id, values)
+            other = {key: value for key, value in self._store.chat_settings(self.chat_id).items() if key not in BY_NAME}
+            self._store.set_chat_settings(self.chat_id, {**other, **values})
 
     # -- what people do ---------------------------------------------------------------------------------------------
 
@@ -196,12 +200,34 @@ class ChatController(QObject):
 
     def _show_facts(self, facts: ReplyFacts | None) -> None:
         self.facts = facts
-        self._page.transcript.set_left_out(facts.dropped_messages if facts else 0)
+        self._show_left_out()
         if facts:
             used = min(facts.prompt_tokens + facts.output_tokens, facts.context)
             self.context_changed.emit(used, facts.context)
         else:
             self.context_changed.emit(0, 0)
+
+    def _show_left_out(self) -> None:
+        """Mark what the model no longer sees: what a summary stands for, and what rolled out behind it."""
+        summary = read_summary(self._store, self.chat_id) if self.chat_id else None
+        covered = summary.covered(self._page.transcript.messages) if summary else 0
+        gone = self.facts.dropped_messages if self.facts else 0
+        self._page.transcript.set_left_out(covered + gone, summarised=covered > 0)
+
+    def show_summary(self) -> None:
+        """Let the summary of what left the context be read and changed."""
+        with self._reporting():
+            summary = read_summary(self._store, self.chat_id) if self.chat_id else None
+            if summary is None or self.chat_id is None:
+                return
+            covered = summary.covered(self._page.transcript.messages)
+            self._page.edit_summary(summary.text, covered, lambda text: self._keep_summary(replace(summary, text=text)))
+
+    def _keep_summary(self, summary: Summary) -> None:
+        with self._reporting():
+            if self.chat_id:
+                write_summary(self._store, self.chat_id, summary if summary.text.strip() else None)
+                self._show_left_out()
 
     def _on_progress(self, pending: Pending, event: Event) -> None:
         if pending.chat_id != self.chat_id:

@@ -1,5 +1,6 @@
 """The chat area: the welcome or the transcript, and the composer under both."""
 
+from collections.abc import Callable
 from typing import Literal
 
 from PySide6.QtCore import Qt, Signal
@@ -7,6 +8,7 @@ from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
 from app.chat.composer import Composer
+from app.chat.summary_dialog import SummaryDialog
 from app.chat.transcript import Transcript
 from app.chat.welcome import Welcome
 from app.theme import Theme
@@ -50,6 +52,13 @@ class ChatPage(QWidget):
     def set_mode(self, mode: PageMode) -> None:
         """Show the welcome or the transcript above the composer."""
         self._stack.setCurrentWidget(self.welcome if mode == "welcome" else self.transcript)
+
+    def edit_summary(self, text: str, messages: int, keep: Callable[[str], None]) -> None:
+        """Show the summary of the first `messages` messages; `keep` gets the text when it was saved."""
+        dialog = SummaryDialog(self._theme, text, messages, self)
+        dialog.accepted.connect(lambda: keep(dialog.text))
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Fit the composer to the column."""

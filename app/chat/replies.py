@@ -1,7 +1,7 @@
 """Replies on their way, of any chat: asked of the engine, saved as they stream, told to whoever shows them."""
 
 import contextlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -11,12 +11,20 @@ from app.bridge import Bridge
 from app.chat.progress_words import reading, waiting
 from engine.chats.records import StoredMessage
 from engine.chats.reply_writer import ReplyWriter
+from engine.chats.request import compose, keep_summary
 from engine.chats.store import ChatStore
-from engine.chats.turns import turns
 from engine.core.errors import FlintError
-from engine.core.messages import TERMINALS, Event, Generate, ImportProgress, LoadProgress, PrefillProgress, TextDelta
+from engine.core.messages import (
+    TERMINALS,
+    Compacting,
+    ContextCompacted,
+    Event,
+    ImportProgress,
+    LoadProgress,
+    PrefillProgress,
+    TextDelta,
+)
 from engine.core.preferences import Preferences
-from engine.core.settings import Conversation, Engine, KeyValueCache, Sampling, build, usable
 
 SAVE_CHECK_MS = 200
 WAITING = "Waiting for the model"
@@ -30,6 +38,7 @@ class Pending:
 
     request_id: str
     writer: ReplyWriter
+    path: Sequence[StoredMessage] = ()
     phase: Phase = "queued"
     fraction: float = 0.0
     status: str = WAITING
@@ -66,20 +75,15 @@ class Replies(QObject):
 
     def request(self, reply: StoredMessage) -> Pending:
         """Ask for the text of a stored reply that has none yet; raise a `FlintError` when the store or a setting is bad."""
-        values = {**self._preferences.changed(), **usable(self._store.chat_settings(reply.chat_id))}
-        conversation = build(Conversation, values)
         path = [message for message in self._store.messages(reply.chat_id) if message.id != reply.id]
-        pending = Pending(self._bridge.new_id("reply"), ReplyWriter(self._store, reply))
-        command = Generate(
+        pending = Pending(self._bridge.new_id("reply"), ReplyWriter(self._store, reply), path)
+        command = compose(
+            self._store,
+            reply.chat_id,
+            path,
             request_id=pending.request_id,
             model_id=reply.model_id,
-            messages=turns(path, conversation.system_prompt),
-            sampling=build(Sampling, values),
-            context=conversation.context,
-            weights=build(Engine, values).weights,
-            kv_bits=build(KeyValueCache, values).kv_bits,
-            when_full=build(KeyValueCache, values).when_full,
-            chat_id=reply.chat_id,
+            app=self._preferences.changed(),
         )
         self._pending[pending.request_id] = pending
         self._complained = False
@@ -130,6 +134,11 @@ class Replies(QObject):
                 self._enter(pending, "reading")
             case LoadProgress() | ImportProgress():
                 pending.status = waiting(event)
+            case Compacting():
+                pending.status = f"Summarising the older messages, {event.tokens} tokens"
+            case ContextCompacted():
+                with self._saving():
+                    keep_summary(self._store, pending.chat_id, pending.path, event.summary, event.messages)
             case TextDelta():
                 pending.status = ""
                 self._enter(pending, "writing")

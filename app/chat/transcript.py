@@ -56,6 +56,7 @@ class Transcript(QAbstractScrollArea):
     regenerate_requested = Signal(str)
     branch_requested = Signal(str, int)
     link_activated = Signal(str)
+    summary_requested = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -76,6 +77,7 @@ class Transcript(QAbstractScrollArea):
         self._settling = False
         self._left_out = 0
         self._marker = ContextMarker(theme, self.viewport())
+        self._marker.summary_requested.connect(self.summary_requested)
         self._jump = JumpButton(theme, self)
         self._drag_scroll = DragScroll(self)
         self._set_up()
@@ -129,16 +131,16 @@ class Transcript(QAbstractScrollArea):
         self._unseen, self._reading = 0, None
         self._settle()
 
-    def set_left_out(self, count: int) -> None:
-        """Mark that the model sees nothing of the first `count` messages; 0 takes the mark away."""
+    def set_left_out(self, count: int, *, summarised: bool = False) -> None:
+        """Mark that the model sees nothing of the first `count` messages, or a summary; 0 takes the mark away."""
         count = count if count < len(self._messages) else 0
+        self._marker.show_count(count, summarised=summarised)
         if count == self._left_out:
             return
         for index, change in ((self._left_out, -ROOM), (count, ROOM)):
             if 0 < index < len(self._messages):
                 self._heights.set(index, self._heights[index] + change)
         self._left_out = count
-        self._marker.show_count(count)
         self._settle()
 
     def append(self, message: StoredMessage) -> None:

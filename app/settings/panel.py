@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from PySide6.QtCore import QEvent, QObject, QPointF, QSize, Qt, Signal
-from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
 from app.settings.field import Field
@@ -59,13 +59,13 @@ class SettingsPanel(QWidget):
     """Every declared setting: "This chat" shows what a chat may set over the app, "All chats" all of them.
 
     `changed` carries the scope ("app" or "chat"), the setting's name and its checked value; `reset` the scope and the name of
-    one that goes back to what it inherits.
+    one that goes back to what it inherits. With `later` the fields are made by `fill`, at the latest when the panel is shown.
     """
 
     changed = Signal(str, str, object)
     reset = Signal(str, str)
 
-    def __init__(self, theme: Theme, *, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, *, later: bool = False, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
         self._app: dict[str, Value] = {setting.name: setting.default for setting in SETTINGS}
@@ -76,12 +76,23 @@ class SettingsPanel(QWidget):
         self.setFixedWidth(WIDTH)
         self._scopes = Segmented(theme, (("chat", "This chat"), ("app", "All chats")), "Settings of", height=24, parent=self)
         self._scopes.setObjectName("settingsScope")
-        self._fields = {setting.name: self._field(setting) for setting in SETTINGS}
+        self._fields: dict[str, Field] = {}
         self._groups: dict[str, _Group] = {}
-        self._lay_out()
         self._scopes.chosen.connect(self._choose_scope)
         theme.changed.connect(self.update)
-        self._show_scope()
+        if not later:
+            self.fill()
+
+    def fill(self) -> None:
+        """Make the fields, if they are not there yet."""
+        if not self._fields:
+            self._fields = {setting.name: self._field(setting) for setting in SETTINGS}
+            self._lay_out()
+            self._show_scope()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        self.fill()
+        super().showEvent(event)
 
     @property
     def scope(self) -> str:
@@ -90,6 +101,7 @@ class SettingsPanel(QWidget):
 
     def field(self, name: str) -> Field:
         """Return a setting's field. Raises `KeyError` for an unknown name."""
+        self.fill()
         return self._fields[name]
 
     def show_values(self, app_values: Mapping[str, Value], chat_values: Mapping[str, Value] | None) -> None:
@@ -163,6 +175,8 @@ class SettingsPanel(QWidget):
         self.set_scope(scope)
 
     def _show_scope(self) -> None:
+        if not self._fields:
+            return
         self._scopes.set_choice_enabled("chat", self._chat is not None)
         self._scopes.set_value(self._scope)
         for group in GROUPS:

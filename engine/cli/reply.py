@@ -1,17 +1,18 @@
 """One question and its reply in a terminal: streamed, and saved as it streams."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, TextIO
 
+from engine.chats.records import StoredMessage
 from engine.chats.reply_writer import ReplyWriter
+from engine.chats.request import compose, keep_summary
 from engine.chats.store import ChatStore
-from engine.chats.turns import turns
 from engine.cli.interrupt import StopOnInterrupt
 from engine.cli.output import WaitingBar
 from engine.core.connection import Connection
 from engine.core.errors import FlintError
-from engine.core.messages import Cancel, Event, Finished, Generate, ReplyFacts, TextDelta, Weights
-from engine.core.settings import Conversation, Engine, KeyValueCache, Sampling, Value, build, usable
+from engine.core.messages import Cancel, ContextCompacted, Event, Finished, Generate, ReplyFacts, TextDelta
+from engine.core.settings import Value
 
 LAST_MODEL = "model"
 
@@ -51,6 +52,7 @@ class Asker:
         self._app = app
         self._given = given
         self._count = 0
+        self._path: Sequence[StoredMessage] = ()
         self.model_id = ""
         self.chat_id: str | None = None
         self.unsaved: FlintError | None = None
@@ -97,6 +99,8 @@ class Asker:
     def _keep(self, reply: ReplyWriter, event: Event) -> None:
         try:
             reply.take(event)
+            if isinstance(event, ContextCompacted):
+                keep_summary(self._store, self.chat_id or "", self._path, event.summary, event.messages)
             if isinstance(event, Finished):
                 self._store.remember(LAST_MODEL, self.model_id)
         except FlintError as error:
@@ -117,19 +121,13 @@ class Asker:
 
     def _request(self, request_id: str) -> Generate:
         chat_id = self.chat_id or ""
-        values = {**self._app, **usable(self._store.chat_settings(chat_id)), **self._given}
-        conversation = build(Conversation, values)
-        conversation_turns = turns(self._store.messages(chat_id), conversation.system_prompt)
-        weights: Weights = build(Engine, values).weights
-        kept = build(KeyValueCache, values)
-        return Generate(
-            request_id,
-            self.model_id,
-            conversation_turns,
-            build(Sampling, values),
-            conversation.context,
-            weights,
-            kept.kv_bits,
-            kept.when_full,
+        self._path = self._store.messages(chat_id)
+        return compose(
+            self._store,
             chat_id,
+            self._path,
+            request_id=request_id,
+            model_id=self.model_id,
+            app=self._app,
+            given=self._given,
         )

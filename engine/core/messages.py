@@ -175,8 +175,8 @@ class UnloadModel:
 class Generate:
     """Continue a conversation: `messages` end with the user's. `context` None means as large as the model allows.
 
-    `summary` stands for what came before the messages. `model_id` names the model that must answer: it is loaded first when another one is. Empty takes the loaded one, else the
-    starter.
+    `summary` stands for what came before the messages. `model_id` names the model that must answer: it is loaded first when
+    another one is. Empty takes the loaded one, else the starter.
     """
 
     request_id: str

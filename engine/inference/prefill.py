@@ -17,8 +17,8 @@ TARGET_S = 0.3
 class ChunkSize:
     """The length of the next chunk, adapted so that one takes about `TARGET_S`.
 
-    It at most doubles from one chunk to the next, so that a first guess that was too small costs little and one that was too
-    large never happens.
+    It at most doubles from one chunk to the next, so that one that is far too large never happens, and at most halves: a chunk
+    during which the machine did something else says little about the next.
     """
 
     def __init__(self, tokens: int = 64) -> None:
@@ -28,7 +28,7 @@ class ChunkSize:
         """Adapt to a chunk of `tokens` that took `seconds`; one much shorter than asked for says little and is passed over."""
         if tokens * 2 < self.tokens or seconds <= 0:
             return
-        wanted = min(tokens / seconds * TARGET_S, self.tokens * 2, LARGEST_CHUNK)
+        wanted = min(max(tokens / seconds * TARGET_S, self.tokens / 2), self.tokens * 2, LARGEST_CHUNK)
         self.tokens = max(SMALLEST_CHUNK, int(wanted) // SMALLEST_CHUNK * SMALLEST_CHUNK)
 
 

@@ -34,9 +34,9 @@ def test_a_very_fast_machine_stops_at_the_largest_chunk():
     assert learnt(1e-6, 10)[-1] == LARGEST_CHUNK
 
 
-def test_a_slow_machine_goes_down_at_once_but_not_below_the_smallest_chunk():
+def test_a_slow_machine_goes_down_by_halves_but_not_below_the_smallest_chunk():
     assert learnt(TARGET_S / 40, 1)[-1] == 32
-    assert learnt(1.0, 1)[-1] == SMALLEST_CHUNK
+    assert learnt(1.0, 3) == [64, 32, SMALLEST_CHUNK, SMALLEST_CHUNK]
 
 
 def test_a_chunk_takes_at_most_the_target_once_it_has_settled():

@@ -1,0 +1,53 @@
+"""From a stored chat to the request for its next reply."""
+
+from collections.abc import Mapping, Sequence
+
+from engine.chats.records import StoredMessage
+from engine.chats.store import ChatStore
+from engine.chats.summary import Summary, read_summary, write_summary
+from engine.chats.turns import stretches
+from engine.core.messages import Generate, Message
+from engine.core.settings import Conversation, Engine, KeyValueCache, Sampling, Value, build, usable
+
+
+def compose(
+    store: ChatStore,
+    chat_id: str,
+    path: Sequence[StoredMessage],
+    *,
+    request_id: str,
+    model_id: str,
+    app: Mapping[str, Value],
+    given: Mapping[str, Value] | None = None,
+) -> Generate:
+    """Return the request that continues `path`, the messages so far.
+
+    Settings: those `given` for this run, over the chat's own, over the app's. A summary takes the place of what it covers.
+    Raises `ChatNotFound` and `SettingsError`.
+    """
+    values = {**app, **usable(store.chat_settings(chat_id)), **(given or {})}
+    conversation, kept = build(Conversation, values), build(KeyValueCache, values)
+    summary = read_summary(store, chat_id)
+    covered = summary.covered(path) if summary else 0
+    system = (Message("system", conversation.system_prompt),) if conversation.system_prompt.strip() else ()
+    return Generate(
+        request_id=request_id,
+        model_id=model_id,
+        messages=(*system, *(turn for turn, _ in stretches(path[covered:]))),
+        sampling=build(Sampling, values),
+        context=conversation.context,
+        weights=build(Engine, values).weights,
+        kv_bits=kept.kv_bits,
+        when_full=kept.when_full,
+        chat_id=chat_id,
+        summary=summary.text if summary and covered else "",
+    )
+
+
+def keep_summary(store: ChatStore, chat_id: str, path: Sequence[StoredMessage], text: str, turns: int) -> Summary:
+    """Keep a summary that the engine made of the first `turns` turns of the request composed from `path`; return it."""
+    before = read_summary(store, chat_id)
+    covered = before.covered(path) if before else 0
+    summary = Summary(text, stretches(path[covered:])[turns - 1][1])
+    write_summary(store, chat_id, summary)
+    return summary
