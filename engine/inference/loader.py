@@ -27,6 +27,8 @@ from engine.models.record import read_record
 BATCH_BYTES = 64 << 20
 """Weights evaluated between two progress reports."""
 
+HALF_TYPES = {"bfloat16": mx.bfloat16, "float16": mx.float16}
+
 Progress = Callable[[float, str], None]
 
 
@@ -59,7 +61,7 @@ def load(entry: ModelEntry, weights: Weights, progress: Progress) -> Loaded:
         progress(0.1, "Reading the weights")
         model, config = _model(folder)
         dense = on_cpu and _goes_dense(model, weights)
-        _set_precision(model, on_cpu=on_cpu, dense=dense or weights == "dense", imported=read_record(folder) is not None)
+        _set_precision(model, on_cpu=on_cpu, dense=dense or weights == "dense", computed_in=_computed_in(folder, config))
         for fraction in _evaluate(model):
             progress(0.1 + 0.8 * fraction, "Reading the weights")
         progress(0.9, "Trying one token")
@@ -165,11 +167,19 @@ def _goes_dense(model: Any, weights: Weights) -> bool:
     return weights == "dense"
 
 
-def _set_precision(model: Any, *, on_cpu: bool, dense: bool, imported: bool) -> None:
+def _computed_in(folder: Path, config: dict[str, Any]) -> str:
+    """The type that a model imported from a GGUF is computed in on a GPU; empty for others, which are taken as they are.
+
+    A GGUF keeps norms in float32, which would pull every activation up to it; and Gemma's activations leave float16's range.
+    """
+    return str(config.get("torch_dtype") or "float16") if read_record(folder) is not None else ""
+
+
+def _set_precision(model: Any, *, on_cpu: bool, dense: bool, computed_in: str) -> None:
     if on_cpu:
         model.set_dtype(mx.float32)  # bfloat16 on a CPU runs about ten times slower.
-    elif imported:
-        model.set_dtype(mx.float16)  # A GGUF keeps norms in float32, which would pull every activation up to it.
+    elif computed_in:
+        model.set_dtype(HALF_TYPES.get(computed_in, mx.float16))
     if dense:
         from mlx_lm.utils import dequantize_model
 
