@@ -90,6 +90,7 @@ class WindowCache:
         # Leaving out what lies between the pinned rows and the newest would copy them all: the mask hides it instead.
         gap = self._rows.held - surplus - seen if pinned and self._in_place(N, surplus) else 0
         crowded = N > 1 and self.window is not None and rows > self.window
+        # Rows are dropped behind the pinned ones, so that these may be farther away than there are rows.
         oldest = 0 if pinned else self.offset + N - rows
         far = window_size is not None and self.offset + N - 1 - oldest >= window_size
         if not (gap > 0 or crowded or far):
@@ -158,9 +159,13 @@ class WindowCache:
         count = min(count, self.offset)
         if not self.can_trim(count):
             return 0
-        self._rows.cut(count)
         self.offset -= count
         self._view = None
+        if self.offset <= self._pinned:
+            self._rows.cut(self._rows.held - self.offset)
+            self.lost = 0
+        else:
+            self._rows.cut(count)
         return count
 
     # What Flint asks besides
@@ -169,7 +174,10 @@ class WindowCache:
         """Return whether the newest `count` tokens can be taken back exactly."""
         if not 0 <= count <= self.offset:
             return False
-        return count == 0 or self.lost == 0 or self._pinned + self.lost <= self.oldest_needed(self.offset - count)
+        position = self.offset - count
+        if count == 0 or self.lost == 0 or position <= self._pinned:
+            return True
+        return self._pinned + self.lost <= self.oldest_needed(position)
 
     @property
     def pinned(self) -> int:

@@ -25,6 +25,7 @@ KINDS = {
     "growing, pinned": growing(40, 7),
     "growing, mostly pinned": growing(100, 90),
     "growing, pinned, model's window shorter": growing(48, 5, window_size=24),
+    "growing, pinned, model's window longer": growing(48, 5, window_size=60),
     "sliding": sliding(24),
     "chunked": chunked(24),
     "unlimited, 8": growing(None, bits=(8, 8)),

@@ -1,6 +1,7 @@
 """The window cache: what is held, what can be taken back, what is returned, and the bytes of it all."""
 
 import itertools
+from dataclasses import replace
 
 import mlx.core as mx
 import numpy as np
@@ -162,6 +163,31 @@ def test_a_full_window_can_take_back_its_slack_and_no_more():
     assert cache.offset == 500 + SLACK
     assert cache.trim(possible) == possible
     assert cache.offset == 500 + SLACK - possible
+
+
+@pytest.mark.parametrize("name", [name for name, kind in KINDS.items() if kind.window])
+@pytest.mark.parametrize("fill_to", [301, 347])
+def test_exactly_what_the_next_query_would_miss_is_not_taken_back(name, fill_to):
+    layer = Layer(KINDS[name], Tables(KINDS[name]))
+    layer.append([0] * 290)
+    for _ in range(fill_to - 290):
+        layer.append([1])
+    held = set(layer.cache.positions())
+    for count in range(fill_to):
+        query = fill_to - count
+        needed = set(replace(layer.kind, window_size=None).seen(query, layer.pinned)) - {query}
+        if needed or not query:  # Where a chunk begins nothing is needed; whether to step back there is the cache's own choice.
+            assert layer.cache.can_trim(count) == (needed <= held)
+    possible = max(count for count in range(fill_to - layer.pinned) if layer.cache.can_trim(count))
+    before = layer.cache.snapshot()
+    for count in (possible, fill_to - layer.pinned, fill_to - layer.pinned // 2):
+        layer.cache.restore(before)
+        stamps = layer.stamps[: fill_to - count]
+        if layer.cache.trim(count):
+            again = Layer(layer.kind, layer.tables)
+            again.cache, again.stamps = layer.cache, stamps
+            for length in (1, 3, 100):
+                again.append([2] * length)
 
 
 def test_taking_back_more_than_there_is_takes_back_all():

@@ -44,7 +44,7 @@ def sequences(kind):
         def trim(self, count):
             cache, held = self.layer.cache, len(self.layer.stamps)
             possible = cache.can_trim(min(count, held))
-            if cache.lost == 0 or count <= self.trimmable:
+            if cache.lost == 0 or count <= self.trimmable or held - count <= self.layer.pinned:
                 assert possible
             trimmed = cache.trim(count)
             assert trimmed == (min(count, held) if possible else 0)
@@ -100,11 +100,27 @@ def sequences(kind):
     return Sequences
 
 
-@pytest.mark.parametrize("name", KINDS)
-def test_attention_sees_what_a_full_cache_with_a_mask_shows(name):
+def run(name, examples, steps):
+    """Run the machine of one kind."""
     run_state_machine_as_test(
         sequences(KINDS[name]),
         settings=settings(
-            max_examples=12, stateful_step_count=14, deadline=None, database=None, suppress_health_check=list(HealthCheck)
+            max_examples=examples,
+            stateful_step_count=steps,
+            deadline=None,
+            database=None,
+            suppress_health_check=list(HealthCheck),
         ),
     )
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_attention_sees_what_a_full_cache_with_a_mask_shows(name):
+    run(name, examples=7, steps=14)
+
+
+@pytest.mark.heavy
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize("name", KINDS)
+def test_attention_sees_it_in_many_long_sequences(name):
+    run(name, examples=150, steps=30)
