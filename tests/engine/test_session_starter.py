@@ -27,12 +27,12 @@ def test_greedy_ids_are_those_of_mlx_lm(starter_loaded):
     from mlx_lm.tokenizer_utils import TokenizerWrapper
 
     session = Session(starter_loaded)
-    answer = ask(session, STORY, sampling=replace(GREEDY, max_tokens=25))
+    answer = ask(session, STORY, sampling=replace(GREEDY, max_tokens=17))
     wrapped = TokenizerWrapper(starter_loaded.tokenizer, eos_token_ids=starter_loaded.end_ids)
-    responses = stream_generate(starter_loaded.model, wrapped, list(prompt_ids(session, STORY)), max_tokens=25)
+    responses = stream_generate(starter_loaded.model, wrapped, list(prompt_ids(session, STORY)), max_tokens=17)
     theirs = list(responses)
-    assert answer.ids == [response.token for response in theirs][:24]
-    assert len(answer.ids) == 24
+    assert answer.ids == [response.token for response in theirs][:16]
+    assert len(answer.ids) == 16
     assert answer.text.startswith("".join(response.text for response in theirs[:-2]))
 
 
@@ -67,9 +67,7 @@ def test_weights_as_stored_answer_as_dense_ones_do(starter_loaded, stored):
     assert stored.facts.weights_bytes < starter_loaded.facts.weights_bytes / 3
     assert stored.facts.fingerprint == starter_loaded.facts.fingerprint
     quantized, dense = Session(stored), Session(starter_loaded)
+    assert [ask(session, FRANCE).text for session in (quantized, dense)] == ["The capital of France is Paris."] * 2
     ours, theirs = next_logits(quantized, FRANCE), next_logits(dense, FRANCE)
     assert ours.argmax() == theirs.argmax()
     np.testing.assert_allclose(ours, theirs, atol=2e-2)
-    answers = [ask(session, FRANCE) for session in (quantized, dense)]
-    assert answers[0].text == answers[1].text == "The capital of France is Paris."
-    assert answers[0].facts.cached_tokens == answers[0].facts.prompt_tokens - 1

@@ -265,7 +265,7 @@ def test_a_worker_that_was_never_started_ends_what_was_sent_when_it_is_closed(fl
 def test_no_command_is_lost_between_the_last_look_and_the_end(flint_home):
     """Many threads send while another closes: each command still ends, exactly once."""
     paths = locate()
-    for _ in range(10):
+    for _ in range(5):
         busy = Worker(Library(paths), paths.models)
         busy.start()
         connections = [busy.connect() for _ in range(4)]

@@ -17,33 +17,6 @@ from tests.models.tiny import tiny_llama
 SLOW = ("--model", "slow", "--temperature", "0", "--max-tokens", "100000", "--context", "131072")
 
 
-@pytest.fixture
-def slow(flint_home):
-    """A model that never ends its turn: its end token always scores 0, and some of the others score more."""
-    import mlx.core as mx
-
-    folder = tiny_llama(flint_home / "models" / "slow", context=131072)
-    weights = mx.load(str(folder / "model.safetensors"))
-    weights["model.embed_tokens.weight"][json.loads((folder / "config.json").read_text())["eos_token_id"]] = 0
-    mx.eval(weights)
-    mx.save_safetensors(str(folder / "model.safetensors"), weights, metadata={"format": "mlx"})
-    return folder
-
-
-def test_ctrl_c_ends_with_130_and_stores_what_was_written(slow, chats):
-    process = start("chat", "hello", *SLOW, text=False, bufsize=0)
-    first = process.stdout.read(40)
-    process.send_signal(signal.SIGINT)
-    rest, err = process.communicate(timeout=PATIENCE_S)
-    assert process.returncode == 130, err
-    store = chats()
-    reply = store.messages(store.chats()[0].id)[-1]
-    assert reply.state == "cancelled"
-    assert reply.text + "\n" == (first + rest).decode()
-    assert reply.facts.output_tokens < 100000
-    assert b"Traceback" not in err
-
-
 OFFLINE = """
 import os, socket, sys
 
@@ -59,12 +32,32 @@ sys.exit(main())
 """
 
 
-def test_no_connection_is_ever_tried(models):
-    process = start("chat", "hello", "--model", "one", "--max-tokens", "3", "--json", code=OFFLINE)
-    out, err = process.communicate(timeout=PATIENCE_S)
-    assert process.returncode == 0, err
-    assert out.count("\n") == 1
-    assert "NETWORK" not in err
+@pytest.fixture
+def slow(flint_home):
+    """A model that never ends its turn: its end token always scores 0, and some of the others score more."""
+    import mlx.core as mx
+
+    folder = tiny_llama(flint_home / "models" / "slow", context=131072)
+    weights = mx.load(str(folder / "model.safetensors"))
+    weights["model.embed_tokens.weight"][json.loads((folder / "config.json").read_text())["eos_token_id"]] = 0
+    mx.eval(weights)
+    mx.save_safetensors(str(folder / "model.safetensors"), weights, metadata={"format": "mlx"})
+    return folder
+
+
+def test_without_a_network_it_writes_until_ctrl_c_ends_it_with_130_and_what_was_written_is_stored(slow, chats):
+    process = start("chat", "hello", *SLOW, code=OFFLINE, text=False, bufsize=0)
+    first = process.stdout.read(40)
+    process.send_signal(signal.SIGINT)
+    rest, err = process.communicate(timeout=PATIENCE_S)
+    assert process.returncode == 130, err
+    store = chats()
+    reply = store.messages(store.chats()[0].id)[-1]
+    assert reply.state == "cancelled"
+    assert reply.text + "\n" == (first + rest).decode()
+    assert reply.facts.output_tokens < 100000
+    assert b"Traceback" not in err
+    assert b"NETWORK" not in err
 
 
 def read_until(terminal, text):
@@ -97,6 +90,7 @@ def test_a_conversation_on_a_terminal(models, chats):
     ]
 
 
+@pytest.mark.heavy
 def test_a_reader_that_goes_away_ends_it_quietly(slow, chats):
     process = start("chat", "hello", *SLOW)
     process.stdout.read(10)
