@@ -124,9 +124,9 @@ class Session:
         prompt, planned = self._planned(request.messages)
         if rolls and len(planned.ids) >= room.positions:
             gone = left_out(request.messages, planned.ends, planned.pinned, room.context, room.positions)
-            kept = _without(request.messages, gone)
-            prompt, planned = self._planned(kept)
-            room = Room(context, room.positions, rolls, gone)
+            whole = len(planned.ids)
+            prompt, planned = self._planned(_without(request.messages, gone))
+            room = Room(context, room.positions, rolls, gone, whole - len(planned.ids))
         most = room.positions if rolls else context
         if len(planned.ids) >= most or planned.pinned >= context:
             size, limit = len(planned.ids), min(most, context)
@@ -140,6 +140,7 @@ class Session:
     def _adopt(self, policy: CachePolicy) -> None:
         """Use a cache of this policy; one of another policy holds rows that were seen otherwise."""
         if self.cache.policy != policy:
+            self.cache.forget()
             self._bench.cache = PrefixCache(self.loaded.model, policy, self.cache.limit)
             if self._disk is not None:
                 self.cache.attach(Shelf(self._disk, cache_identity(self.loaded, self.template_hash, policy)))

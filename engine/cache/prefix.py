@@ -163,10 +163,12 @@ class PrefixCache:
 
     # -- figures ----------------------------------------------------------------------------------------------------
 
-    @property
-    def marked(self) -> bool:
-        """Whether some layer can be gone back to only where a chunk ended: a recurrent one, or one that drops rows."""
-        return bool(self._others) or any(window.window is not None for window in self._windows.values())
+    def needs_marks(self, count: int) -> bool:
+        """Return whether, once `count` more tokens are read, some layer can be gone back to only where a chunk ended.
+
+        So it is for a recurrent one, and for one that drops rows: those inside of a chunk are never held.
+        """
+        return bool(self._others) or any(window.room < count for window in self._windows.values())
 
     @property
     def nbytes(self) -> int:

@@ -45,7 +45,8 @@ def prefill(
     done, total = 0, len(ids) - 1
     try:
         while done < total:
-            ahead = [mark - len(cache.tokens) for mark in marks if mark > len(cache.tokens)] if cache.marked else []
+            held = len(cache.tokens)
+            ahead = [mark - held for mark in marks if mark > held] if cache.needs_marks(total - done) else []
             chunk = list(ids[done : done + min(chunk_size.tokens, total - done, *ahead)])
             started = time.perf_counter()
             cache.before(len(chunk))

@@ -7,18 +7,19 @@ from typing import Any
 
 from engine.core.errors import TemplateError
 from engine.core.messages import Message
+from engine.inference.layout import Place, places
 from engine.inference.template import Prompt, render_text
 
-OTHER = "§"
-"""A text that no message begins with by chance, put in place of one to see what of the prompt depends on it."""
+OTHER = "\ue000"
+"""A text that no message begins with, put in place of one to see what of the prompt depends on it."""
 
 
 @dataclass(frozen=True)
 class Plan:
     """`ids` to read; the first `pinned` of them are the same for every chat with this system prompt.
 
-    `marks` are the numbers of leading ids after which another prompt may go on: after the pinned ones and after the user's
-    turns. `ends` holds, for each message, after how many ids it is complete.
+    `marks` are the numbers of leading ids after which another prompt may go on: after the pinned ones, after the user's turns,
+    and before the last one, which may be edited. `ends` holds, for each message, after how many ids it is complete.
     """
 
     ids: tuple[int, ...]
@@ -35,16 +36,21 @@ def plan(tokenizer: Any, messages: Sequence[Message], prompt: Prompt, fingerprin
     marks stand before that: they are found by rendering what may come next, not assumed.
     """
     ids, ends = _encoded(tokenizer, prompt)
-    for start, stop, written in _written(tokenizer, messages, prompt, fingerprint):
+    found = places(tokenizer, messages, prompt.text)
+    for start, stop, written in _written(tokenizer, messages, prompt, found, fingerprint):
         ids, ends = _spliced(ids, ends, start, stop, written)
-    pinned = bisect_right(ends, _agreed(tokenizer, prompt, [*messages[: _first_user(messages)], Message("user", OTHER)]))
-    marks = {min(pinned, len(ids) - 1)}
+
+    def agreed(*other: Message) -> int:
+        return min(bisect_right(ends, _agreed(tokenizer, prompt, other)), len(ids) - 1)
+
+    asked, answered = Message("user", OTHER), Message("assistant", OTHER)
     users = [index for index, message in enumerate(messages) if message.role == "user"]
-    for index in users[-turns:]:
-        later = [*messages[: index + 1], Message("assistant", OTHER), Message("user", OTHER)]
-        marks.add(min(bisect_right(ends, _agreed(tokenizer, prompt, later)), len(ids) - 1))
-    complete = tuple(bisect_right(ends, at) for at in _message_ends(messages, prompt.text))
-    return Plan(tuple(ids), min(pinned, len(ids) - 1), tuple(sorted(mark for mark in marks if mark > 0)), complete)
+    pinned = agreed(*messages[: users[0] if users else len(messages)], asked)
+    marks = {pinned} | {agreed(*messages[: index + 1], answered, asked) for index in users[-turns:]}
+    if users:
+        marks.add(agreed(*messages[: users[-1]], asked))
+    complete = tuple(bisect_right(ends, at) for at in _message_ends(found))
+    return Plan(tuple(ids), pinned, tuple(sorted(mark for mark in marks if mark > 0)), complete)
 
 
 def _encoded(tokenizer: Any, prompt: Prompt) -> tuple[list[int], list[int]]:
@@ -55,10 +61,6 @@ def _encoded(tokenizer: Any, prompt: Prompt) -> tuple[list[int], list[int]]:
     except NotImplementedError:  # A tokenizer without a fast form knows no offsets: nothing can be placed in its text.
         return list(prompt.ids), [len(prompt.text)] * len(prompt.ids)
     return ids, ends
-
-
-def _first_user(messages: Sequence[Message]) -> int:
-    return next((index for index, message in enumerate(messages) if message.role == "user"), len(messages))
 
 
 def _agreed(tokenizer: Any, prompt: Prompt, other: Sequence[Message]) -> int:
@@ -78,20 +80,17 @@ def _agreed(tokenizer: Any, prompt: Prompt, other: Sequence[Message]) -> int:
 
 
 def _written(
-    tokenizer: Any, messages: Sequence[Message], prompt: Prompt, fingerprint: str
+    tokenizer: Any, messages: Sequence[Message], prompt: Prompt, found: Sequence[Place | None], fingerprint: str
 ) -> list[tuple[int, int, tuple[int, ...]]]:
     """Return the stretches of the text that this model wrote, with their ids, the last one first."""
-    found, position = [], 0
-    for message in messages:
-        start = prompt.text.find(message.text, position) if message.text else -1
-        if start < 0:
+    written = []
+    for message, place in zip(messages, found, strict=True):
+        if place is None or message.role != "assistant" or not message.ids or message.fingerprint != fingerprint:
             continue
-        position = start + len(message.text)
-        if message.role == "assistant" and message.ids and message.fingerprint == fingerprint:
-            text = tokenizer.decode(list(message.ids), skip_special_tokens=True, clean_up_tokenization_spaces=False)
-            if text == message.text:
-                found.append((start, position, message.ids))
-    return found[::-1]
+        text = tokenizer.decode(list(message.ids), skip_special_tokens=True, clean_up_tokenization_spaces=False)
+        if text == message.text == prompt.text[place[0] : place[1]]:
+            written.append((*place, message.ids))
+    return written[::-1]
 
 
 def _spliced(ids: list[int], ends: list[int], start: int, stop: int, written: tuple[int, ...]) -> tuple[list[int], list[int]]:
@@ -103,12 +102,10 @@ def _spliced(ids: list[int], ends: list[int], start: int, stop: int, written: tu
     return [*ids[:first], *written, *ids[last:]], [*ends[:first], *[stop] * len(written), *ends[last:]]
 
 
-def _message_ends(messages: Sequence[Message], text: str) -> list[int]:
+def _message_ends(found: Sequence[Place | None]) -> list[int]:
     """Return where in the text each message ends; one that the template left out ends where the one before does."""
-    found, position = [], 0
-    for message in messages:
-        wanted = message.text.strip()
-        start = text.find(wanted, position) if wanted else -1
-        position = start + len(wanted) if start >= 0 else position
-        found.append(position)
-    return found
+    ends, position = [], 0
+    for place in found:
+        position = place[1] if place else position
+        ends.append(position)
+    return ends

@@ -24,13 +24,15 @@ RATE_WINDOW_S = 2.0
 class Room:
     """How many tokens fit: `context` is what the model sees at once, `positions` how far it was trained to count.
 
-    `rolls` says that a reply goes on when the context is full; `left_out` messages were left out of the prompt already.
+    `rolls` says that a reply goes on when the context is full; `left_out` messages were left out of the prompt already, and
+    with them `left_out_tokens`.
     """
 
     context: int
     positions: int
     rolls: bool
     left_out: int = 0
+    left_out_tokens: int = 0
 
 
 @dataclass
@@ -109,9 +111,10 @@ class Reply:
         last = self._plan.ids[-1]
         while True:
             reason, last = yield from self._stretch(last)
-            if reason != "context" or not self._room.rolls:
+            fresh = self._fresh(last)
+            if reason != "context" or not self._room.rolls or len(fresh) >= self._room.positions:
                 break
-            yield from self._rebase(last)
+            yield from self._rebase(fresh)
             if self._cancelled():
                 reason = "cancelled"
                 break
@@ -145,13 +148,17 @@ class Reply:
         tokens.close()
         return reason, last
 
-    def _rebase(self, last: int) -> Iterator[Event]:
-        """Go on at fresh positions: read the pinned tokens and the newest half of the context again."""
-        cache, pinned = self._bench.cache, self._plan.pinned
-        newest = cache.tokens[-(self._room.context // 2) :]
-        fresh = [*cache.tokens[:pinned], *newest, last] if len(newest) + pinned < len(cache.tokens) else [*cache.tokens, last]
+    def _fresh(self, last: int) -> list[int]:
+        """Return what is read again when positions run out: the pinned tokens and the newest, half of the room for them."""
+        tokens, pinned = self._bench.cache.tokens, self._plan.pinned
+        newest = max(pinned, len(tokens) - (self._room.context - pinned) // 2)
+        return [*tokens[:pinned], *tokens[newest:], last]
+
+    def _rebase(self, fresh: list[int]) -> Iterator[Event]:
+        """Go on at fresh positions."""
+        cache = self._bench.cache
         self._rebased += len(cache.tokens) + 1 - len(fresh)
-        known = cache.reuse(fresh, pinned)
+        known = cache.reuse(fresh, self._plan.pinned)
         for _ in prefill(self._bench.loaded.model, cache, fresh[known:], self._bench.chunk_size):
             yield self._delta("", "", time.perf_counter())
             if self._cancelled():
@@ -200,7 +207,7 @@ class Reply:
             chunks=tuple(self._chunks),
             output_ids=tuple(self._written),
             kv_bits=cache.policy.kv_bits,
-            dropped_tokens=self._rebased + cache.dropped,
+            dropped_tokens=self._room.left_out_tokens + self._rebased + cache.dropped,
             dropped_messages=self._room.left_out + self._messages_gone(),
         )
 

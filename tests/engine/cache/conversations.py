@@ -20,7 +20,8 @@ SLACK = 16
 
 def feed(model, cache, ids, chunk, marks=()):
     """Read `ids` as `prefill` does, a chunk at a time and up to each mark; return the logits [V] after the last."""
-    ends = sorted({mark for mark in marks if cache.marked} | {len(cache.tokens) + len(ids)})
+    marks = set(marks) if cache.needs_marks(len(ids)) else set()
+    ends = sorted(marks | {len(cache.tokens) + len(ids)})
     left = list(ids)
     while left:
         held = len(cache.tokens)
