@@ -1,4 +1,4 @@
-"""What is asked of the caches of a model's layers, whatever their kind: trim, pin, take a snapshot and go back to it.
+"""What is asked of the caches of a model's layers, whatever their kind: trim, take a snapshot and go back to it.
 
 The kinds are Flint's own `WindowCache` and mlx-lm's: `KVCache`, recurrent ones (`ArraysCache`), lists of caches in one layer
 (`CacheList`), and what a model brings of its own.
@@ -36,16 +36,6 @@ def trim(layers: Sequence[Any], count: int) -> bool:
         for cache in single(layers):
             cache.trim(count)
     return True
-
-
-def pin(layers: Sequence[Any], count: int) -> None:
-    """Keep the first `count` tokens of the conversation in every layer whose bound is the policy's.
-
-    Raises `ValueError` once a token has left the context, or where the window has no room for others.
-    """
-    for cache in single(layers):
-        if isinstance(cache, WindowCache) and not cache.sliding:
-            cache.pinned = count
 
 
 def bounded(layers: Sequence[Any]) -> bool:

@@ -34,17 +34,6 @@ def group_of(width: int) -> int | None:
     return next((group for group in GROUPS if width and width % group == 0), None)
 
 
-def row_bytes(width: int, bits: int | None, itemsize: int) -> float:
-    """Return the bytes that one row of `width` numbers takes: bits/8 each, and a float16 scale and bias a group.
-
-    `itemsize` is that of the model's own precision, in bytes, for rows that stay in it.
-    """
-    group = group_of(width)
-    if bits is None or group is None:
-        return float(width * itemsize)
-    return width * (bits + 32 / group) / 8
-
-
 class Side:
     """Rows [B, H, rows, width] along axis 2: `parts`, the buffer of aged rows (codes, scales and biases, or one plain array),
     and `newest`, the plain rows behind them or None.

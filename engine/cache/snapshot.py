@@ -1,10 +1,8 @@
 """The state of a cache at one moment: references to its arrays, and plain numbers."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import mlx.core as mx
-from mlx.utils import tree_flatten
 
 
 @dataclass(frozen=True)
@@ -44,8 +42,3 @@ def part(name: str, whole: Snapshot) -> Snapshot:
         {key.removeprefix(start): array for key, array in whole.arrays.items() if key.startswith(start)},
         {key.removeprefix(start): number for key, number in whole.numbers.items() if key.startswith(start)},
     )
-
-
-def arrays_of(state: Any) -> list[mx.array]:
-    """Return every array in a tree of lists, tuples and dictionaries."""
-    return [leaf for _, leaf in tree_flatten(state) if isinstance(leaf, mx.array)]

@@ -44,12 +44,6 @@ def test_a_recurrent_layer_takes_nothing_back():
     assert not layers.can_trim([growing], 7)
 
 
-def test_only_layers_that_the_policy_bounds_are_pinned():
-    growing, sliding = WindowCache(100), WindowCache(100, sliding=True)
-    layers.pin([CacheList(recurrent(), growing), sliding], 12)
-    assert (growing.pinned, sliding.pinned) == (12, 0)
-
-
 def test_a_recurrent_state_is_bounded_and_a_growing_cache_is_not():
     assert layers.bounded([recurrent(), WindowCache(10)])
     assert not layers.bounded([WindowCache(10), KVCache()])

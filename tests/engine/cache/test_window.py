@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from engine.cache.chunked import ChunkedCache
-from engine.cache.side import group_of, row_bytes
+from engine.cache.side import group_of
 from engine.cache.window import SLACK, WindowCache
 from tests.engine.cache.attended import Layer, Tables, shown
 from tests.engine.cache.kinds import KINDS, growing
@@ -255,9 +255,6 @@ def test_numbers_beyond_float16_do_not_spoil_the_cache():
 @pytest.mark.parametrize(("width", "group"), [(64, 64), (128, 64), (96, 32), (32, 32), (80, None), (72, None), (0, None)])
 def test_a_width_that_no_group_divides_stays_plain(width, group):
     assert group_of(width) == group
-    plain = row_bytes(width, None, 2)
-    assert plain == width * 2
-    assert row_bytes(width, 8, 2) == (plain if group is None else width * (1 + 4 / group))
 
 
 def test_rows_without_numbers_are_kept_too():
