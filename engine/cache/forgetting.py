@@ -62,6 +62,9 @@ def _forget_in(folder: Path, chat_ids: set[str]) -> None:
             ((_shared(read, other), other.owners) for other in beside), key=lambda each: each[0], default=(0, set())
         )
         _cut(read, shared, owners)
+    for read in staying:
+        if read.owners & chat_ids:
+            _cut(read, len(read.header.tokens), read.owners - chat_ids)  # So that it goes with the last of them.
 
 
 def _shared(one: _Read, other: _Read) -> int:
