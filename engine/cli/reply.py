@@ -71,7 +71,9 @@ class Asker:
         Where the reply could not be stored, it goes on all the same, and `unsaved` then says why.
         """
         if self.chat_id is None:
-            self.chat_id = self._store.create_chat(model_id=self.model_id).id
+            # What the model was told is part of the conversation: `--chat` goes on with it.
+            told = {name: value for name, value in self._given.items() if name == "system_prompt"}
+            self.chat_id = self._store.create_chat(model_id=self.model_id, settings=told).id
         asked = self._store.add_message(self.chat_id, "user", question)
         self._count += 1
         request = self._request(f"terminal-{self._count}")

@@ -86,7 +86,7 @@ class Library:
             if matches:
                 return matches[0]
         path = Path(name).expanduser()
-        if path.exists():
+        if _exists(path):
             return self._at(path.absolute(), entries)
         if path.is_absolute() or name.startswith((".", "~")) or path.suffix == ".gguf":
             raise ModelNotFound(f"There is no file or folder {path}.", "Check the path. " + ModelNotFound.default_hint)
@@ -255,3 +255,10 @@ def _hint(name: str, entries: tuple[ModelEntry, ...]) -> str:
     if not ids:
         return ModelNotFound.default_hint
     return f"Did you mean {' or '.join(ids)}? {ModelNotFound.default_hint}"
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except (OSError, ValueError):  # A name too long for a file, or one with a NUL in it.
+        return False

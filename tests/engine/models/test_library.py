@@ -306,3 +306,9 @@ def test_a_link_that_leads_nowhere_is_no_reason_to_fail(own, tiny):
     (own / "loop").symlink_to(own / "loop")
     shutil.copytree(tiny, own / "tiny")
     assert [entry.id for entry in library().entries()] == ["tiny"]
+
+
+@pytest.mark.parametrize("name", ["a" * 5000, "a\0b", "~nobody/model"])
+def test_a_name_that_can_be_no_path_is_just_not_found(name):
+    with pytest.raises(ModelNotFound):
+        Library(locate()).find(name)
