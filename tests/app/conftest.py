@@ -19,6 +19,13 @@ def theme(qapp, request):
     qapp.setStyleSheet("")
 
 
+@pytest.fixture(autouse=True)
+def without_starter(request, monkeypatch):
+    """Windows of tests that ask for no starter are as on a machine without it: listing it takes longer than many a test."""
+    if not {"starter", "starter_gguf"} & set(request.fixturenames):
+        monkeypatch.setattr("engine.models.starter.starter_file", lambda *_: None)
+
+
 @pytest.fixture(scope="session")
 def fox(tmp_path_factory):
     """The folder of a model that says one sentence and ends. Only read it."""

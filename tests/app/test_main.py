@@ -63,7 +63,7 @@ def test_closing_while_a_reply_streams_ends_cleanly_twenty_times_of_twenty(endle
         close_in_mid_reply()
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.heavy)])
 def test_ctrl_c_and_the_systems_request_close_the_window_and_keep_the_reply(endless_here, number):
     with flint_window("write-on") as process:
         chat = next_fact(process)["chat"]
@@ -133,8 +133,8 @@ def test_second_start_raises_the_window_and_ends_with_0(fox):
         assert (first.returncode, err.replace(NO_RAISE, "")) == (0, "")
 
 
-def test_killed_window_does_not_keep_the_next_one_from_opening(endless_here):
-    with flint_window("write-on") as killed:
+def test_killed_window_does_not_keep_the_next_one_from_opening():
+    with flint_window("wait-for-raise") as killed:
         next_fact(killed)
         killed.kill()
         killed.communicate()

@@ -300,9 +300,7 @@ def test_markup_of_a_name_or_a_message_is_shown_as_it_is(qtbot, fox):
         assert flint.window.findChildren(QTextBrowser)
 
 
-def test_no_model_at_all_says_how_to_get_one_and_sends_nothing(qtbot, monkeypatch):
-    monkeypatch.setattr("engine.models.starter.PACKAGE", "no such package")
-    monkeypatch.setattr("engine.models.library.starter.starter_file", lambda package=None: None)
+def test_no_model_at_all_says_how_to_get_one_and_sends_nothing(qtbot):
     with open_window(qtbot) as flint:
         flint.wait(lambda: flint.window.models.state.state == "none")
         assert flint.window.page.welcome.state == "no-model"

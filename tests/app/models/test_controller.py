@@ -19,13 +19,11 @@ from tests.models.tiny_gguf import tiny_gguf
 class Controlled:
     """A controller with its engine; `states` are those it went through, `told` the errors it gave out."""
 
-    def __init__(self, qtbot, starter_package="no such package"):
+    def __init__(self, qtbot):
         self.qtbot = qtbot
         self.store = ChatStore(locate().chats)
         preferences = Preferences(locate().settings)
-        host = Host(locate(), preferences)
-        host.library._package = starter_package  # Without the starter: each test brings what it needs.
-        self.bridge = Bridge(host)
+        self.bridge = Bridge(Host(locate(), preferences))
         self.models = ModelController(self.store, self.bridge, preferences)
         self.states, self.told, self.loaded, self.imports = [], [], [], []
         self.models.changed.connect(self.states.append)
@@ -295,7 +293,8 @@ def test_file_that_can_not_be_imported_is_told_and_leaves_nothing(controlled, tm
     assert controlled.models.state.state == "none"
 
 
-def test_import_can_be_cancelled_and_leaves_nothing(controlled, starter_gguf):
+def test_import_can_be_cancelled_and_leaves_nothing(controlled, starter_gguf, monkeypatch):
+    monkeypatch.setattr("engine.models.starter.starter_file", lambda *_: None)  # It is only a large file here.
     controlled.start()
     controlled.wait("none")
     controlled.models.import_progressed.connect(lambda _name, done, _total: done and controlled.models.cancel_import())
