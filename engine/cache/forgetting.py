@@ -59,7 +59,7 @@ def _forget_in(folder: Path, chat_ids: set[str]) -> None:
         place = bisect_left(orders, read.order)
         beside = staying[max(0, place - 1) : place + 1]
         shared, owners = max(
-            ((_shared(read, other), other.owners) for other in beside), key=lambda each: each[0], default=(0, set())
+            ((_shared(read, other), other.owners - chat_ids) for other in beside), key=lambda each: each[0], default=(0, set())
         )
         _cut(read, shared, owners)
     for read in staying:

@@ -15,12 +15,14 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from engine.cache.disk import DiskCache, prefix_folder
 from engine.chats.store import ChatStore
 from engine.cli.models import open_library
 from engine.cli.output import print_json, size_text
 from engine.core.errors import FlintError
 from engine.core.paths import Paths, locate, resource
 from engine.core.preferences import Preferences
+from engine.core.settings import GB
 from engine.hardware.device import read_device
 from engine.hardware.meters import read_memory
 from engine.inference.blas import prefer_system_blas
@@ -64,6 +66,7 @@ def _parts(paths: Paths, fast_blas: bool) -> Iterator[Callable[[], Iterator[Chec
     yield lambda: _folders(paths)
     yield lambda: _settings(paths)
     yield lambda: _chats(paths)
+    yield lambda: _prefix_cache(paths)
     yield _models
 
 
@@ -146,6 +149,19 @@ def _chats(paths: Paths) -> Iterator[Check]:
         yield Check("Chats", "ok", f"{len(store.chats())}, {len(store.trash())} in the trash, {paths.chats}")
     finally:
         store.close()
+
+
+def _prefix_cache(paths: Paths) -> Iterator[Check]:
+    """What is kept of chats that were read; the folder holds what people wrote, so nobody else may look into it."""
+    limit = int(float(Preferences(paths.settings).get("prefix_cache_disk") or 0) * GB)
+    disk = DiskCache(prefix_folder(paths), limit)
+    use = disk.use()
+    bound = f"at most {size_text(limit)}" if limit else "turned off"
+    detail = f"{use.files} {'file' if use.files == 1 else 'files'}, {size_text(use.size_bytes)}, {bound}, {disk.root}"
+    if disk.root.exists() and disk.root.stat().st_mode & 0o077:
+        yield Check("Prefix cache", "problem", f"{detail}: others can read it", f"Close it: chmod 700 {disk.root}")
+        return
+    yield Check("Prefix cache", "ok", detail, "To remove it: flint cache clear" if use.files else "")
 
 
 def _models() -> Iterator[Check]:

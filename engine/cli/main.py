@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from engine.cli import models
+from engine.cli import cache, models
 from engine.cli.chat import chat
 from engine.cli.doctor import doctor
 from engine.cli.output import complain
@@ -30,6 +30,9 @@ _commands = typer.Typer(
 _commands.command(help="Ask a model, and see the reply as it is written. Without PROMPT on a terminal: a conversation.")(chat)
 _commands.command(help="Say what this machine is, what works and what does not.")(doctor)
 _commands.add_typer(models.commands, name="models", help="The models on this machine.")
+_commands.add_typer(
+    cache.commands, name="cache", help="What is kept of chats that a model has read, so that they go on at once."
+)
 
 
 def _print_version(asked: bool) -> None:

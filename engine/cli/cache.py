@@ -1,0 +1,48 @@
+"""`flint cache`: the prefix cache's folder on disk."""
+
+import dataclasses
+from typing import Annotated
+
+import typer
+
+from engine.cache.disk import DiskCache, prefix_folder
+from engine.cli.output import print_json, size_text
+from engine.core.paths import locate
+from engine.core.preferences import Preferences
+from engine.core.settings import GB
+
+commands = typer.Typer(no_args_is_help=True)
+
+
+@commands.command("show")
+def show(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
+    """Say how much there is, where, and how much it may become."""
+    disk = _disk()
+    use = disk.use()
+    if as_json:
+        print_json({**dataclasses.asdict(use), "limit_bytes": disk.limit, "folder": str(disk.root)})
+        return
+    print(
+        f"{use.files} {'file' if use.files == 1 else 'files'}, {size_text(use.size_bytes)} of at most {size_text(disk.limit)}"
+    )
+    print(disk.root)
+
+
+@commands.command("clear")
+def clear(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
+    """Remove all of it. Chats stay; a model has to read them again."""
+    disk = _disk()
+    before = disk.use()
+    disk.clear()
+    after = disk.use()
+    removed = before.size_bytes - after.size_bytes
+    if as_json:
+        print_json({"removed_files": before.files - after.files, "removed_bytes": removed})
+        return
+    print(f"Removed {size_text(removed)}.")
+
+
+def _disk() -> DiskCache:
+    paths = locate()
+    limit = int(float(Preferences(paths.settings).get("prefix_cache_disk") or 0) * GB)
+    return DiskCache(prefix_folder(paths), limit)
