@@ -14,6 +14,10 @@ OTHER = "\ue000"
 """A text that no message begins with, put in place of one to see what of the prompt depends on it."""
 
 
+type Encoded = tuple[list[int], list[int]]
+"""Ids, and for each where in the text it ends."""
+
+
 @dataclass(frozen=True)
 class Plan:
     """`ids` to read; the first `pinned` of them are the same for every chat with this system prompt.
@@ -35,32 +39,29 @@ def plan(tokenizer: Any, messages: Sequence[Message], prompt: Prompt, fingerprin
     always encode to the same ones. Where the template treats the same messages differently later (it may drop reasoning), the
     marks stand before that: they are found by rendering what may come next, not assumed.
     """
-    ids, ends = _encoded(tokenizer, prompt)
     found = places(tokenizer, messages, prompt.text)
-    for start, stop, written in _written(tokenizer, messages, prompt, found, fingerprint):
-        ids, ends = _spliced(ids, ends, start, stop, written)
+    ids, ends = _with_replies(tokenizer, messages, prompt, found, fingerprint)
 
-    def agreed(*other: Message) -> int:
-        return min(bisect_right(ends, _agreed(tokenizer, prompt, other)), len(ids) - 1)
+    def agreed(*other: Message, before_text: bool = False) -> int:
+        length = _agreed(tokenizer, prompt, other)
+        if before_text:  # Spaces and line breaks may be one token with what somebody writes after them.
+            length = len(prompt.text[:length].rstrip())
+        return min(bisect_right(ends, length), len(ids) - 1)
 
     asked, answered = Message("user", OTHER), Message("assistant", OTHER)
     users = [index for index, message in enumerate(messages) if message.role == "user"]
-    pinned = agreed(*messages[: users[0] if users else len(messages)], asked)
+    pinned = agreed(*messages[: users[0] if users else len(messages)], asked, before_text=True)
     marks = {pinned} | {agreed(*messages[: index + 1], answered, asked) for index in users[-turns:]}
     if users:
-        marks.add(agreed(*messages[: users[-1]], asked))
+        marks.add(agreed(*messages[: users[-1]], asked, before_text=True))
     complete = tuple(bisect_right(ends, at) for at in _message_ends(found))
     return Plan(tuple(ids), pinned, tuple(sorted(mark for mark in marks if mark > 0)), complete)
 
 
-def _encoded(tokenizer: Any, prompt: Prompt) -> tuple[list[int], list[int]]:
-    """Return the prompt's ids, and for each where in the text it ends."""
-    try:
-        encoded = tokenizer(prompt.text, add_special_tokens=False, return_offsets_mapping=True)
-        ids, ends = list(encoded["input_ids"]), [end for _, end in encoded["offset_mapping"]]
-    except NotImplementedError:  # A tokenizer without a fast form knows no offsets: nothing can be placed in its text.
-        return list(prompt.ids), [len(prompt.text)] * len(prompt.ids)
-    return ids, ends
+def _encoded(tokenizer: Any, text: str) -> Encoded:
+    """Return the ids of a text, and for each where in the text it ends."""
+    encoded = tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)
+    return list(encoded["input_ids"]), [end for _, end in encoded["offset_mapping"]]
 
 
 def _agreed(tokenizer: Any, prompt: Prompt, other: Sequence[Message]) -> int:
@@ -79,27 +80,46 @@ def _agreed(tokenizer: Any, prompt: Prompt, other: Sequence[Message]) -> int:
     return low
 
 
-def _written(
+def _with_replies(
     tokenizer: Any, messages: Sequence[Message], prompt: Prompt, found: Sequence[Place | None], fingerprint: str
-) -> list[tuple[int, int, tuple[int, ...]]]:
-    """Return the stretches of the text that this model wrote, with their ids, the last one first."""
-    written = []
-    for message, place in zip(messages, found, strict=True):
+) -> Encoded:
+    """Return the prompt's ids and where in the text each ends, with the ids of the replies that this model wrote."""
+    try:
+        ids, ends = _encoded(tokenizer, prompt.text)
+    except NotImplementedError:  # A tokenizer without a fast form knows no offsets: nothing can be placed in its text.
+        return list(prompt.ids), [len(prompt.text)] * len(prompt.ids)
+    for index in range(len(messages) - 1, -1, -1):  # The last first: what is before it stays where it is.
+        message, place = messages[index], found[index]
         if place is None or message.role != "assistant" or not message.ids or message.fingerprint != fingerprint:
             continue
         text = tokenizer.decode(list(message.ids), skip_special_tokens=True, clean_up_tokenization_spaces=False)
         if text == message.text == prompt.text[place[0] : place[1]]:
-            written.append((*place, message.ids))
-    return written[::-1]
+            before = found[index - 1] if index else None
+            opening = before[1] if before else place[0]
+            ids, ends = _spliced(tokenizer, prompt.text, (ids, ends), (opening, *place), message.ids)
+    return ids, ends
 
 
-def _spliced(ids: list[int], ends: list[int], start: int, stop: int, written: tuple[int, ...]) -> tuple[list[int], list[int]]:
-    """Put `written` in place of the ids between two places of the text, where ids begin and end at both."""
-    first, last = bisect_right(ends, start), bisect_right(ends, stop)
-    begins = start == 0 or (first > 0 and ends[first - 1] == start)
-    if not begins or last == 0 or ends[last - 1] != stop:
-        return ids, ends
-    return [*ids[:first], *written, *ids[last:]], [*ends[:first], *[stop] * len(written), *ends[last:]]
+def _spliced(tokenizer: Any, text: str, encoded: Encoded, stretch: tuple[int, int, int], written: Sequence[int]) -> Encoded:
+    """Put `written` in place of a reply's ids. In `stretch` the reply's opening begins, and the reply begins and ends.
+
+    The opening gets the ids that it had while nothing followed it: a line break at its end may be one token with another
+    before it, or with what the reply begins with. Where ids do not begin and end at these places all stays as it is.
+    """
+    ids, ends = encoded
+    opening, start, stop = stretch
+    last = bisect_right(ends, stop)
+    if not last or ends[last - 1] != stop:
+        return encoded
+    first = bisect_right(ends, opening)
+    own, own_ends = _encoded(tokenizer, text[opening:start])
+    apart = opening == 0 or (first > 0 and ends[first - 1] == opening)
+    if not apart or _encoded(tokenizer, text[opening:stop])[0] != ids[first:last]:
+        first, own, own_ends = bisect_right(ends, start), [], []
+        if start and (not first or ends[first - 1] != start):
+            return encoded
+    middle = [*(opening + end for end in own_ends), *[stop] * len(written)]
+    return [*ids[:first], *own, *written, *ids[last:]], [*ends[:first], *middle, *ends[last:]]
 
 
 def _message_ends(found: Sequence[Place | None]) -> list[int]:
