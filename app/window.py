@@ -120,6 +120,7 @@ class MainWindow(QMainWindow):
         self.settings.chat_reset.connect(self.chat.reset_setting)
         self.chat.leaving.connect(self.settings_panel.flush)
         self.chat.chat_opened.connect(self._on_chat_opened)
+        self.chat.settings_changed.connect(lambda: self.settings.show_chat(self.chat.settings()))
         self.page.prompt_chosen.connect(self.chat.send)
         self.page.transcript.link_activated.connect(lambda url: open_link(url, self))
         self.page.welcome.models_requested.connect(self.show_models)

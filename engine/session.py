@@ -11,11 +11,13 @@ from engine.cache.policy import CachePolicy
 from engine.cache.prefix import PrefixCache
 from engine.cache.shelf import Shelf
 from engine.core.errors import ContextFull, FlintError, GenerationFailed, OutOfMemory
-from engine.core.messages import Compacting, ContextCompacted, Event, Generate, Message, TextDelta
+from engine.core.messages import Compacting, ContextCompacted, Event, Generate, MemoryRefused, Message, TextDelta
+from engine.hardware.meters import mlx_counters, read_memory
 from engine.inference.cache_identity import cache_identity
 from engine.inference.compaction import SUMMARY_TOKENS, reserve, summary_request, with_summary
+from engine.inference.guard import as_error, expected, refusal
 from engine.inference.loader import Loaded
-from engine.inference.prefill import ChunkSize
+from engine.inference.prefill import LARGEST_CHUNK, ChunkSize
 from engine.inference.prompt_plan import Plan, plan
 from engine.inference.reply import Bench, Reply, Room
 from engine.inference.rolling import left_out
@@ -70,6 +72,11 @@ class Session:
         request = replace(request, messages=with_summary(request.messages, request.summary))
         prompt, planned, room = self._fitted(request)
         self._adopt(CachePolicy(room.context, request.kv_bits))
+        self._bench.chunk_size.most = request.prefill_chunk or LARGEST_CHUNK
+        refused = self._refusal(request, planned, room) if request.guarded else None
+        if refused:
+            yield refused
+            raise as_error(refused)
         self.cache.chat_id = request.chat_id
         reply = Reply(
             self._bench,
@@ -81,6 +88,25 @@ class Session:
             started=started,
         )
         yield from self._guarded(reply)
+
+    def _refusal(self, request: Generate, planned: Plan, room: Room) -> MemoryRefused | None:
+        """Return why the reply's memory is not there, after giving back what other chats and branches hold."""
+        loaded, cache = self.loaded, self.cache
+        tokens = min(room.context, len(planned.ids) + request.sampling.max_tokens)
+        try:
+            fit = expected(
+                loaded,
+                tokens=tokens,
+                kv_bits=request.kv_bits,
+                chunk=min(request.prefill_chunk or LARGEST_CHUNK, len(planned.ids)),
+            )
+        except FlintError:
+            return None  # A config that can't be judged loaded all the same.
+        reading = read_memory(mlx_counters(), working_set=loaded.device.working_set_bytes)
+        spare = max(0, reading.budget - fit.peak_bytes)
+        if cache.kept_bytes > spare:
+            cache.shrink(spare)
+        return refusal(request.request_id, fit, reading.budget, loaded.device.max_buffer_bytes)
 
     def _guarded(self, reply: Reply) -> Iterator[Event]:
         """Yield a reply's events; whatever MLX raises becomes one of Flint's errors, and what it may have harmed is dropped."""
@@ -123,8 +149,9 @@ class Session:
         room = Room(context, self.loaded.facts.context or UNTRAINED, rolls)
         prompt, planned = self._planned(request.messages)
         if rolls and len(planned.ids) >= room.positions:
-            gone = left_out(request.messages, planned.ends, planned.pinned, room.context, room.positions)
             whole = len(planned.ids)
+            opening = whole - planned.ends[-1]
+            gone = left_out(request.messages, planned.ends, planned.pinned, room.context, room.positions - opening)
             prompt, planned = self._planned(_without(request.messages, gone))
             room = Room(context, room.positions, rolls, gone, whole - len(planned.ids))
         most = room.positions if rolls else context

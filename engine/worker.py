@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from engine.cache.upkeep import Upkeep
 from engine.core.connection import Connection
-from engine.core.errors import EngineStopped, ModelNotFound, Stopped, describe
+from engine.core.errors import EngineStopped, FlintError, ModelNotFound, Stopped, describe
 from engine.core.messages import (
     TERMINALS,
     Cancel,
@@ -215,7 +215,8 @@ class Worker:
         except Stopped:
             self._end(job, Cancelled(job.command.request_id))
         except BaseException as error:
-            logger.exception("%s failed", type(job.command).__name__)
+            if not isinstance(error, FlintError):  # One of ours says all there is to know; the rest is for a report.
+                logger.exception("%s failed", type(job.command).__name__)
             self._end(job, Failed(job.command.request_id, describe(error)))
         finally:
             self._end(job, Finished(job.command.request_id))

@@ -14,7 +14,7 @@ from engine.chats.records import StoredMessage
 from engine.chats.store import ChatStore
 from engine.chats.summary import Summary, read_summary, write_summary
 from engine.core.errors import FlintError, NoModelLoaded
-from engine.core.messages import Event, PrefillProgress, ReplyFacts, TextDelta
+from engine.core.messages import Event, MemoryRefused, PrefillProgress, ReplyFacts, TextDelta
 from engine.core.settings import BY_NAME, Value, usable
 
 
@@ -28,6 +28,7 @@ class ChatController(QObject):
     leaving = Signal()
     chat_opened = Signal(object)
     context_changed = Signal(int, int)
+    settings_changed = Signal()
     failed = Signal(object)
 
     def __init__(
@@ -55,6 +56,7 @@ class ChatController(QObject):
         page.transcript.regenerate_requested.connect(self.regenerate)
         page.transcript.branch_requested.connect(self.switch_branch)
         page.transcript.summary_requested.connect(self.show_summary)
+        page.transcript.choice_made.connect(self.choose)
 
     # -- which chat -------------------------------------------------------------------------------------------------
 
@@ -139,7 +141,14 @@ class ChatController(QObject):
                 if message.id == message_id:
                     QGuiApplication.clipboard().setText(message.text)
 
-    def regenerate(self, message_id: str) -> None:
+    def choose(self, message_id: str, changes: tuple[tuple[str, str], ...] | None) -> None:
+        """Ask for a refused reply again with settings that make it fit, kept for this chat; or with None, whatever it takes."""
+        for name, value in changes or ():
+            self.set_setting(name, BY_NAME[name].check(value))
+        self.settings_changed.emit()
+        self.regenerate(message_id, guarded=changes is not None)
+
+    def regenerate(self, message_id: str, *, guarded: bool = True) -> None:
         """Ask for another reply to the same message; the earlier one stays as a sibling."""
         if self.chat_id is None or self._replies.of_chat(self.chat_id):
             return
@@ -150,7 +159,7 @@ class ChatController(QObject):
             if parent:
                 reply = self._store.begin_reply(self.chat_id, parent, self._model_id())
                 self._page.transcript.set_messages(self._messages())
-                self._ask(reply)
+                self._ask(reply, guarded=guarded)
                 self.chats_changed.emit()
 
     def switch_branch(self, message_id: str, step: int) -> None:
@@ -176,8 +185,8 @@ class ChatController(QObject):
             self.chat_opened.emit(chat.id)
         return self.chat_id
 
-    def _ask(self, reply: StoredMessage) -> None:
-        pending = self._replies.request(reply)
+    def _ask(self, reply: StoredMessage, *, guarded: bool = True) -> None:
+        pending = self._replies.request(reply, guarded=guarded)
         self._page.transcript.set_status(reply.id, pending.status)
         self._show_phase()
 
@@ -234,7 +243,9 @@ class ChatController(QObject):
             return
         self._page.transcript.set_status(pending.message_id, pending.status)
         self._show_phase()
-        if isinstance(event, TextDelta):
+        if isinstance(event, MemoryRefused):
+            self._page.transcript.show_refusal(pending.message_id, event)
+        elif isinstance(event, TextDelta):
             self._page.transcript.add_text(pending.message_id, event.text, event.reasoning)
             self.context_changed.emit(event.context_used, event.context)
         elif isinstance(event, PrefillProgress):

@@ -8,6 +8,7 @@ from app.chat.blocks import Gap, Paragraph, Place, Run
 from app.chat.disclosure import HEIGHT as DISCLOSURE_HEIGHT
 from app.chat.disclosure import Disclosure
 from app.chat.failure_note import FailureNote
+from app.chat.guard_card import GuardCard
 from app.chat.ledger import ledger
 from app.chat.markdown import StreamReader, read
 from app.chat.message_text import MessageText
@@ -17,6 +18,7 @@ from app.chat.stats_line import StatsLine
 from app.theme import Theme
 from app.widgets.facts_popover import FactsPopover
 from engine.chats.records import StoredMessage
+from engine.core.messages import MemoryRefused
 
 _BUBBLE_WIDTH, _BUBBLE_SIDE, _BUBBLE_TOP, _BUBBLE_RADIUS = 560, 14, 8, 12
 _GAP = 4
@@ -35,6 +37,7 @@ class MessageView(QWidget):
     branch_requested = Signal(str, int)
     link_activated = Signal(str)
     height_changed = Signal(str)
+    choice_made = Signal(str, object)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -51,6 +54,7 @@ class MessageView(QWidget):
         self.body.setObjectName("messageText")
         self._disclosure = Disclosure(theme, self)
         self._failure = FailureNote(theme, self)
+        self._guard: GuardCard | None = None
         self._stats = StatsLine(theme, self)
         self._popover: FactsPopover | None = None
         self._connect()
@@ -92,6 +96,10 @@ class MessageView(QWidget):
         self._message, self._status = message, ""
         self._reader = self._thought_reader = None
         self._thought = message.reasoning
+        if other and self._guard is not None:
+            self._guard.hide()
+            self._guard.deleteLater()
+            self._guard = None
         if other:
             self.setObjectName(f"message.{message.id}")
             self._disclosure.setChecked(False)
@@ -137,6 +145,15 @@ class MessageView(QWidget):
         self._message, self._status, self._reader = message, "", None
         if self._thought_text is not None and self._thought_reader is not None:
             self._thought_text.show_blocks(self._thought_reader.blocks, self._thought_reader.finish())
+        self._tell()
+
+    def show_refusal(self, refused: MemoryRefused) -> None:
+        """Offer what would make a refused reply fit, in place of the plain note; `choice_made` carries the changes, or None."""
+        if self._guard is None:
+            self._guard = GuardCard(self._theme, self)
+            self._guard.chosen.connect(lambda changes: self.choice_made.emit(self.message_id, changes))
+            self._guard.ignored.connect(lambda: self.choice_made.emit(self.message_id, None))
+        self._guard.show_refusal(refused)
         self._tell()
 
     def height_at(self, width: int) -> int:
@@ -256,8 +273,11 @@ class MessageView(QWidget):
             top += height
         if failed:
             top += 0 if empty else _UNDER_THOUGHT
-            self._failure.setGeometry(BLEED, top, width, self._failure.height_at(width))
-            top += self._failure.height()
+            note = self._guard or self._failure
+            self._failure.setVisible(self._guard is None)
+            note.setGeometry(BLEED, top, width, note.height_at(width))
+            note.show()
+            top += note.height()
         self._stats.setVisible(True)
         self._stats.setGeometry(BLEED - STATS_BLEED, top + _GAP, width + 2 * STATS_BLEED, STATS_HEIGHT)
         return top + _GAP + STATS_HEIGHT

@@ -73,8 +73,11 @@ class Replies(QObject):
         self._saver.timeout.connect(self._save_due)
         bridge.received.connect(self._take)
 
-    def request(self, reply: StoredMessage) -> Pending:
-        """Ask for the text of a stored reply that has none yet; raise a `FlintError` when the store or a setting is bad."""
+    def request(self, reply: StoredMessage, *, guarded: bool = True) -> Pending:
+        """Ask for the text of a stored reply that has none yet; not `guarded`, it is made whatever memory it takes.
+
+        Raises a `FlintError` when the store or a setting is bad.
+        """
         path = [message for message in self._store.messages(reply.chat_id) if message.id != reply.id]
         pending = Pending(self._bridge.new_id("reply"), ReplyWriter(self._store, reply), path)
         command = compose(
@@ -85,6 +88,7 @@ class Replies(QObject):
             model_id=reply.model_id,
             app=self._preferences.changed(),
         )
+        command = replace(command, guarded=guarded)
         self._pending[pending.request_id] = pending
         self._complained = False
         self._saver.start()

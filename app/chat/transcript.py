@@ -17,6 +17,7 @@ from app.chat.jump_button import JumpButton
 from app.chat.message import BLEED, MessageView
 from app.theme import Theme
 from engine.chats.records import StoredMessage
+from engine.core.messages import MemoryRefused
 
 _COLUMN, _MARGINS = 720, 48
 _ABOVE_TURN, _ABOVE_REPLY, _EDGE = 24, 20, 24
@@ -57,6 +58,7 @@ class Transcript(QAbstractScrollArea):
     branch_requested = Signal(str, int)
     link_activated = Signal(str)
     summary_requested = Signal()
+    choice_made = Signal(str, object)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -75,6 +77,7 @@ class Transcript(QAbstractScrollArea):
         self._follows = True
         self._unseen = 0
         self._settling = False
+        self._refusals: dict[str, MemoryRefused] = {}
         self._left_out = 0
         self._marker = ContextMarker(theme, self.viewport())
         self._marker.summary_requested.connect(self.summary_requested)
@@ -172,6 +175,14 @@ class Transcript(QAbstractScrollArea):
         if index is not None:
             self._realised(index).set_status(text)
             self._remeasure(index)
+
+    def show_refusal(self, message_id: str, refused: MemoryRefused) -> None:
+        """Offer choices under a reply that was refused, as long as Flint runs."""
+        self._refusals[message_id] = refused
+        view = self._views.get(message_id)
+        if view is not None:
+            view.show_refusal(refused)
+            self._remeasure(self._index[message_id])
 
     def finish(self, message: StoredMessage) -> None:
         """Show a message as it was stored in the end."""
@@ -375,6 +386,8 @@ class Transcript(QAbstractScrollArea):
             # A width before the text: a document that learns it afterwards is laid out twice.
             view.resize(self.column_width() + 2 * BLEED, max(1, view.height()))
             view.show_message(message)
+            if message.id in self._refusals:
+                view.show_refusal(self._refusals[message.id])
         return view
 
     def _make(self) -> MessageView:
@@ -383,6 +396,7 @@ class Transcript(QAbstractScrollArea):
         view.regenerate_requested.connect(self.regenerate_requested)
         view.branch_requested.connect(self.branch_requested)
         view.link_activated.connect(self.link_activated)
+        view.choice_made.connect(self.choice_made)
         view.height_changed.connect(self._resized)
         self._drag_scroll.watch(view.body)
         return view

@@ -38,6 +38,7 @@ def compose(
         context=conversation.context,
         weights=build(Engine, values).weights,
         kv_bits=kept.kv_bits,
+        prefill_chunk=kept.prefill_chunk,
         when_full=kept.when_full,
         chat_id=chat_id,
         summary=summary.text if summary and covered else "",

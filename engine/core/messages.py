@@ -176,7 +176,8 @@ class Generate:
     """Continue a conversation: `messages` end with the user's. `context` None means as large as the model allows.
 
     `summary` stands for what came before the messages. `model_id` names the model that must answer: it is loaded first when
-    another one is. Empty takes the loaded one, else the starter.
+    another one is. Empty takes the loaded one, else the starter. `prefill_chunk` bounds the tokens read at a time; `guarded`
+    says that it is refused where its memory is not there.
     """
 
     request_id: str
@@ -189,6 +190,8 @@ class Generate:
     when_full: WhenFull = "roll"
     chat_id: str = ""
     summary: str = ""
+    prefill_chunk: int | None = None
+    guarded: bool = True
 
 
 @dataclass(frozen=True)
@@ -293,6 +296,35 @@ class ModelUnloaded:
 
 
 @dataclass(frozen=True)
+class GuardChoice:
+    """A change that would make a reply fit: the settings to change (name and value as text), and the figures it leads to."""
+
+    title: str
+    detail: str
+    changes: tuple[tuple[str, str], ...]
+    weights_bytes: int
+    kv_bytes: int
+    peak_bytes: int
+
+
+@dataclass(frozen=True)
+class MemoryRefused:
+    """A reply would take more memory than is safe; its request fails, and nothing was read. Sizes in bytes.
+
+    `context` is the number of tokens it was judged with; `choices` would make it fit, the smallest loss first.
+    """
+
+    request_id: str
+    weights_bytes: int
+    kv_bytes: int
+    prefill_bytes: int
+    budget_bytes: int
+    context: int
+    choices: tuple[GuardChoice, ...]
+    arithmetic: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Compacting:
     """The older turns are being summarised: `tokens` of the summary are written."""
 
@@ -394,6 +426,7 @@ type Event = (
     | LoadProgress
     | ModelLoaded
     | ModelUnloaded
+    | MemoryRefused
     | Compacting
     | ContextCompacted
     | PrefillProgress

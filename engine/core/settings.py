@@ -253,6 +253,17 @@ class KeyValueCache:
         help="Bits of the keys and values the model keeps of the conversation. Fewer bits take less memory; 8/8 is nearly "
         "exact, 4/4 is noticeable. The newest 64 tokens always stay exact.",
     )
+    prefill_chunk: int | None = _setting(
+        None,
+        minimum=16,
+        maximum=2048,
+        step=16,
+        unit="tokens",
+        logarithmic=True,
+        label="Largest chunk",
+        none_label="as many as 0.3 s of work",
+        help="How many tokens of a prompt are read at once, at most. Fewer take less memory and are read more slowly.",
+    )
     when_full: Literal["stop", "roll", "compact"] = _setting(
         "roll",
         label="When full",

@@ -42,6 +42,7 @@ class Loaded:
     end_ids: frozenset[int]
     facts: LoadedModel
     device: Device
+    element_bytes: int
 
 
 def load(entry: ModelEntry, weights: Weights, progress: Progress) -> Loaded:
@@ -76,6 +77,7 @@ def load(entry: ModelEntry, weights: Weights, progress: Progress) -> Loaded:
             config=config,
             end_ids=end_token_ids(tokenizer, config),
             device=device,
+            element_bytes=_element_bytes(model),
             facts=LoadedModel(
                 id=entry.id,
                 name=entry.name,
@@ -214,6 +216,12 @@ def _probe(model: Any) -> int:
         if isinstance(keys, mx.array) and isinstance(values, mx.array):
             growing += (keys.nbytes + values.nbytes) // keys.shape[2]
     return growing
+
+
+def _element_bytes(model: Any) -> int:
+    """Bytes of an activation: of the widest floating type among the parameters."""
+    sizes = [array.itemsize for _, array in tree_flatten(model.parameters()) if mx.issubdtype(array.dtype, mx.floating)]
+    return max(sizes, default=4)
 
 
 def _parameter_count(model: Any) -> int:

@@ -23,6 +23,12 @@ class ChunkSize:
 
     def __init__(self, tokens: int = 64) -> None:
         self.tokens = tokens
+        self.most = LARGEST_CHUNK
+
+    @property
+    def next(self) -> int:
+        """Tokens of the next chunk: what the time suggests, but at most `most`."""
+        return min(self.tokens, self.most)
 
     def learn(self, tokens: int, seconds: float) -> None:
         """Adapt to a chunk of `tokens` that took `seconds`; one much shorter than asked for says little and is passed over."""
@@ -47,7 +53,7 @@ def prefill(
         while done < total:
             held = len(cache.tokens)
             ahead = [mark - held for mark in marks if mark > held] if cache.needs_marks(total - done) else []
-            chunk = list(ids[done : done + min(chunk_size.tokens, total - done, *ahead)])
+            chunk = list(ids[done : done + min(chunk_size.next, total - done, *ahead)])
             started = time.perf_counter()
             cache.before(len(chunk))
             model(mx.array([chunk]), cache=cache.layers)
