@@ -215,7 +215,7 @@ class Worker:
         except Stopped:
             self._end(job, Cancelled(job.command.request_id))
         except BaseException as error:
-            if not isinstance(error, FlintError):  # One of ours says all there is to know; the rest is for a report.
+            if not isinstance(error, FlintError) or error.__cause__:  # What is behind it is for a report.
                 logger.exception("%s failed", type(job.command).__name__)
             self._end(job, Failed(job.command.request_id, describe(error)))
         finally:
