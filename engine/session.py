@@ -14,7 +14,7 @@ from engine.core.errors import ContextFull, FlintError, GenerationFailed, OutOfM
 from engine.core.messages import Compacting, ContextCompacted, Event, Generate, MemoryRefused, Message, TextDelta
 from engine.hardware.meters import mlx_counters, read_memory
 from engine.inference.cache_identity import cache_identity
-from engine.inference.compaction import SUMMARY_TOKENS, reserve, summary_request, with_summary
+from engine.inference.compaction import reserve, summary_request, summary_tokens, with_summary
 from engine.inference.guard import as_error, expected, refusal
 from engine.inference.loader import Loaded
 from engine.inference.prefill import LARGEST_CHUNK, ChunkSize
@@ -131,7 +131,8 @@ class Session:
             return request
         older = [message for message in request.messages if message.role != "system"][:gone]
         density = sum(len(message.text) for message in request.messages) / max(1, len(planned.ids))
-        asked = summary_request(request, older, int(density * max(0, context - 2 * SUMMARY_TOKENS)))
+        longest = summary_tokens(context)
+        asked = summary_request(request, older, int(density * (context - 2 * longest)), longest)
         summary = ""
         for event in self.generate(asked, cancelled):
             if isinstance(event, TextDelta):

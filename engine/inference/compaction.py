@@ -6,7 +6,7 @@ from dataclasses import replace
 from engine.core.messages import Generate, Message
 from engine.core.settings import Sampling
 
-SUMMARY_TOKENS = 400
+LONGEST_SUMMARY = 400
 HEADING = "Summary of the conversation so far:"
 INSTRUCTION = (
     "Below is the earlier part of a conversation. Summarise it in at most 200 words, in its own language: facts, names, "
@@ -28,10 +28,16 @@ def reserve(context: int, max_tokens: int) -> int:
     return min(max_tokens, context // 4)
 
 
-def summary_request(request: Generate, gone: Sequence[Message], characters: int) -> Generate:
-    """Return the request that makes the summary of `gone` and of the summary before; its text is cut to `characters`.
+def summary_tokens(context: int) -> int:
+    """Return the tokens that a summary may take: 400, but at most a quarter of the context."""
+    return min(LONGEST_SUMMARY, context // 4)
 
-    What is cut is the oldest, but for the earlier summary, which stands for what is older still.
+
+def summary_request(request: Generate, gone: Sequence[Message], characters: int, tokens: int = LONGEST_SUMMARY) -> Generate:
+    """Return the request that makes a summary of at most `tokens` of `gone` and of the summary before.
+
+    The text to summarise is cut to `characters`. What is cut is the oldest, but for the earlier summary, which stands for what
+    is older still.
     """
     told = "\n\n".join(f"{message.role.capitalize()}: {message.text}" for message in gone)
     earlier = f"{HEADING}\n{request.summary.strip()}\n\n" if request.summary.strip() else ""
@@ -40,7 +46,7 @@ def summary_request(request: Generate, gone: Sequence[Message], characters: int)
     return replace(
         request,
         messages=(Message("user", f"{INSTRUCTION}\n\n{earlier}{told}"),),
-        sampling=Sampling(temperature=0.0, max_tokens=SUMMARY_TOKENS),
+        sampling=Sampling(temperature=0.0, max_tokens=tokens),
         when_full="roll",
         summary="",
     )
