@@ -128,14 +128,15 @@ class Branch:
                 found.update({at: state for at, state in states.items() if start < at <= end})
         return found
 
-    def shelve(self, piece: StoredPiece) -> None:
+    def shelve(self, pieces: Sequence[StoredPiece]) -> None:
         """Note rows that are on disk, each with the branch of the path that its positions belong to."""
-        for branch, (start, end) in self.stretches(piece.stop):
-            if piece.start < end and start < piece.stop:
-                there = branch.stored.setdefault(piece.layer, [])
-                part = piece.part(start, end)
-                if not covers([(each.start, each.stop) for each in there], (part.start, part.stop)):
-                    there.append(part)
+        for branch, (start, end) in self.stretches(max((piece.stop for piece in pieces), default=0)):
+            for piece in pieces:
+                if piece.start < end and start < piece.stop:
+                    there = branch.stored.setdefault(piece.layer, [])
+                    part = piece.part(start, end)
+                    if not covers([(each.start, each.stop) for each in there], (part.start, part.stop)):
+                        there.append(part)
 
     def shelve_state(self, state: StoredState) -> None:
         """Note a state that is on disk."""

@@ -105,9 +105,7 @@ def _note(tree: BranchTree, live: Branch, arrival: Arrival, context: int | None)
     branch = tree.follow(arrival.tokens[:bound], live, arrival.pinned, context)
     for owner in arrival.owners:
         branch.own(owner, bound)
-    for piece in arrival.pieces:
-        if piece.start < bound:
-            branch.shelve(piece.part(piece.start, bound))
+    branch.shelve([piece.part(piece.start, bound) for piece in arrival.pieces if piece.start < bound])
     for state in arrival.states:
         if state.position <= bound:
             branch.shelve_state(state)

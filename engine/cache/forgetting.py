@@ -84,14 +84,13 @@ def _cut(read: _Read, stop: int, owners: Collection[str]) -> None:
         facts["rows"] = [[row[0], row[1], end, *row[3:]] for row, end in rows]
         facts["states"] = {at: state for at, state in facts["states"].items() if int(at) <= stop}
         facts["owners"] = sorted(owners)
-        places = read.header.places
         for row, end in rows:
             start = f"rows.{row[0]}.{row[1]}."
-            whole = [place for name, place in places.items() if name.startswith(f"{start}{row[2]}.")]
+            whole = [read.header.place(name) for name in read.header.names if name.startswith(f"{start}{row[2]}.")]
             tensors += [_shortened(read.path, place, f"{start}{end}.", end - row[1]) for place in whole]
-        states = [place for name, place in places.items() if name.split(".")[0] == "state"]
-        kept = [place for place in states if place.spec.name.split(".")[1] in facts["states"]]
-        tensors += [_shortened(read.path, place, "", 0) for place in kept]
+        for at in facts["states"]:
+            kept = [read.header.place(name) for name in read.header.names if name.startswith(f"state.{at}.")]
+            tensors += [_shortened(read.path, place, "", 0) for place in kept]
     except (StoredBroken, KeyError, TypeError, ValueError, IndexError):
         tensors = []
     remove([read.path])

@@ -97,8 +97,8 @@ class Saving:
         file = self.shelf.write(branch.ids(end), contents, owners, context, files_on(branch, end), stop, branch.pinned)
         if file is None:
             return False
-        for layer, piece in contents.pieces:
-            branch.shelve(StoredPiece(file, layer, piece.start, piece.stop, piece.start, piece.stop))
+        spans = [(layer, piece.start, piece.stop) for layer, piece in contents.pieces]
+        branch.shelve([StoredPiece(file, layer, start, stop, start, stop) for layer, start, stop in spans])
         for at in contents.states:
             branch.shelve_state(StoredState(file, at))
         self.shelf.used(files_on(branch, end))

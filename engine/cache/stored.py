@@ -1,7 +1,7 @@
 """What stands in a branch for rows and states that are on disk: their place, without their bytes; the way there and back."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +32,7 @@ class StoredFile:
     length: int
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True, eq=False)
 class StoredPiece:
     """The rows at positions `start` to `stop` of a layer, in a file that holds those from `first` to `last` in one run."""
 
@@ -53,7 +53,10 @@ class StoredPiece:
 
     def part(self, start: int, stop: int) -> "StoredPiece":
         """Return what stands for the rows at the positions from `start` to `stop`."""
-        return replace(self, start=max(start, self.start), stop=min(stop, self.stop))
+        first, last = max(start, self.start), min(stop, self.stop)
+        if (first, last) == (self.start, self.stop):
+            return self
+        return StoredPiece(self.file, self.layer, self.first, self.last, first, last)
 
 
 @dataclass(frozen=True)
@@ -135,17 +138,14 @@ class OpenFile:
         found = {}
         for index, numbers in self._header.facts["states"].get(str(position), {}).items():
             start = f"state.{position}.{index}."
-            names = [name for name in self._header.places if name.startswith(start)]
+            names = [name for name in self._header.names if name.startswith(start)]
             arrays = self._arrays(names)
             named = {name.removeprefix(start): array for name, array in zip(names, arrays, strict=True)}
             found[int(index)] = Snapshot(named, numbers)
         return found
 
     def _arrays(self, names: Iterable[str]) -> list[mx.array]:
-        try:
-            places = [self._header.places[name] for name in names]
-        except KeyError as error:
-            raise StoredBroken(f"{self._path.name} lacks {error}.") from None
+        places = [self._header.place(name) for name in names]
         return [_array(place, data) for place, data in zip(places, read_tensors(self._path, places), strict=True)]
 
 

@@ -58,13 +58,24 @@ class Place:
 class Header:
     """What a file says of itself, its name and the tokens' checksum having been found right.
 
-    `facts` are those given to `write_stored`, `places` the tensors by name; `size` is the whole file's, in bytes.
+    `facts` are those given to `write_stored`; `size` is the whole file's, in bytes.
     """
 
     facts: dict[str, Any]
     tokens: "np.ndarray[Any, np.dtype[np.uint32]]"
-    places: dict[str, Place]
     size: int
+    tensors: dict[str, Any]
+    checksums: dict[str, str]
+    begin: int
+
+    @property
+    def names(self) -> list[str]:
+        """The names of all tensors."""
+        return list(self.tensors)
+
+    def place(self, name: str) -> Place:
+        """Return where a tensor lies. Raises `StoredBroken` where there is none, or its size is not what its shape says."""
+        return _place(name, self.tensors, self.checksums, self.begin, self.size)
 
 
 def stored_size(facts: Mapping[str, Any], tokens: Sequence[int], tensors: Sequence[Tensor]) -> int:
@@ -125,16 +136,18 @@ def read_header(path: Path, identity: Mapping[str, Any] | None = None) -> Header
             start += _exactly(file.fileno(), len(start), length - len(start))
             if _name(start[:length]) != path.name:
                 raise StoredBroken(f"{path.name} is damaged or was renamed.")
-            facts, places = _parsed(json.loads(start[8:length]), length)
+            tensors = json.loads(start[8:length])
+            facts = json.loads(tensors.pop("__metadata__")["flint"])
             if facts.get("format") != FORMAT or (identity is not None and facts.get("identity") != dict(identity)):
                 raise StoredBroken(f"{path.name} is of another model, template or precision.")
-            if size != max(place.begin + place.spec.size for place in places.values()):
+            if size != length + max(about["data_offsets"][1] for about in tensors.values()):
                 raise StoredBroken(f"{path.name} is cut short.")
-            tokens = places[TOKENS]
+            checksums = dict(zip(tensors, facts.pop("checksums"), strict=True))
+            tokens = _place(TOKENS, tensors, checksums, length, size)
             packed = start[tokens.begin : tokens.begin + tokens.spec.size]
             packed += _exactly(file.fileno(), tokens.begin + len(packed), tokens.spec.size - len(packed))
             _check(path, tokens, packed)
-            return Header(facts, _unpacked(packed), places, size)
+            return Header(facts, _unpacked(packed), size, tensors, checksums, length)
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise StoredBroken(f"{path.name} can't be read ({error}).") from error
 
@@ -197,21 +210,18 @@ def _name(header: bytes) -> str:
     return hashlib.sha256(header).hexdigest()[:32] + SUFFIX
 
 
-def _parsed(header: Any, length: int) -> tuple[dict[str, Any], dict[str, Place]]:
-    facts = json.loads(header.pop("__metadata__")["flint"])
-    places, at = {}, length
-    for (name, about), checksum in zip(header.items(), facts.pop("checksums"), strict=True):
+def _place(name: str, tensors: Mapping[str, Any], checksums: Mapping[str, str], start: int, size: int) -> Place:
+    try:
+        about = tensors[name]
         spec = TensorSpec(name, about["dtype"], tuple(about["shape"]))
-        bits = BITS[spec.dtype]
-        if not all(type(count) is int and count >= 0 for count in spec.shape) or math.prod(spec.shape) * bits % 8:
-            raise ValueError(f"{name} has no shape")
-        if about["data_offsets"] != [at - length, at - length + spec.size]:
-            raise ValueError(f"{name} is not where it should be")
-        places[name] = Place(spec, at, checksum)
-        at += spec.size
-    if list(places)[:1] != [TOKENS] or places[TOKENS].spec.dtype != "U32":
-        raise ValueError("there are no tokens")
-    return facts, places
+        begin, end = about["data_offsets"]
+        counts = (*spec.shape, begin, end)
+        whole = all(type(count) is int and count >= 0 for count in counts) and BITS[spec.dtype] >= 8
+        if whole and end - begin == math.prod(spec.shape) * BITS[spec.dtype] // 8 and start + end <= size:
+            return Place(spec, start + begin, checksums[name])
+    except (KeyError, TypeError, ValueError) as error:
+        raise StoredBroken(f"There is no tensor {name} ({error}).") from error
+    raise StoredBroken(f"The tensor {name} is not as large as its shape says.")
 
 
 def _check(path: Path, place: Place, data: Buffer) -> None:
