@@ -50,6 +50,7 @@ class PrefixCache:
         self._spill_at = 0
         self.chat_id = ""
         self._live_chat = ""
+        self._unsaved = False
         self._saving: Saving | None = None
         self._fetching: Fetching | None = None
         self.branch = self.tree.root()
@@ -99,6 +100,7 @@ class PrefixCache:
 
     def extend(self, ids: Sequence[int]) -> None:
         """Record that the layers now hold `ids` too."""
+        self._unsaved = True
         self.tokens.extend(ids)
         self.branch.tokens.extend(ids)
 
@@ -145,11 +147,13 @@ class PrefixCache:
 
         `stop` is asked while it is written, and gives it up.
         """
-        if self._saving is None:
+        if self._saving is None or not self._unsaved:
             return False
         self._own_live()
         live = Live(self.branch, len(self.tokens), self._windows, self._others)
-        return self._saving.save(self.tree, live, self.policy.context, stop)
+        written = self._saving.save(self.tree, live, self.policy.context, stop)
+        self._unsaved = written or stop() or not self._saving.shelf.writable
+        return written
 
     def forget_chats(self, chat_ids: Collection[str]) -> None:
         """Forget what belongs to none but these chats. What is on disk is looked at anew with the next prompt."""

@@ -1,6 +1,7 @@
 """What was read is known again after a restart, whatever the kind of layer; a file that can't be trusted is as if it weren't there."""
 
 import functools
+import itertools
 import json
 import os
 import shutil
@@ -376,7 +377,7 @@ def test_a_process_killed_while_it_writes_leaves_nothing_that_is_read(folder, ll
 def test_a_write_is_given_up_when_somebody_waits(folder, llama):
     cache = opened(llama, folder)
     read(llama, cache, CHAT)
-    answers = iter([False, False, True])
+    answers = itertools.chain([False, False], itertools.repeat(True))
     assert not cache.save(lambda: next(answers))
     assert files(folder) == []
     assert save(cache) == 1
