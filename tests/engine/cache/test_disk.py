@@ -1,5 +1,6 @@
 """What was read is known again after a restart, whatever the kind of layer; a file that can't be trusted is as if it weren't there."""
 
+import fcntl
 import functools
 import itertools
 import json
@@ -381,3 +382,16 @@ def test_a_write_is_given_up_when_somebody_waits(folder, llama):
     assert not cache.save(lambda: next(answers))
     assert files(folder) == []
     assert save(cache) == 1
+
+
+def test_what_another_process_is_still_writing_is_left_alone_however_long_it_takes(folder, llama):
+    saved(llama, folder, CHAT)
+    unfinished = files(folder)[0].with_suffix(UNFINISHED)
+    with unfinished.open("wb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        os.utime(unfinished, (0, 0))
+        for disk in (DiskCache(folder, ROOMY), DiskCache(folder, 0)):
+            disk.tidy()
+            assert unfinished.exists()
+    DiskCache(folder, ROOMY).tidy()
+    assert not unfinished.exists()
