@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import mlx.core as mx
 
-from engine.cache.rows import RECENT, STEP, Rows
+from engine.cache.rows import RECENT, Rows
 from engine.cache.side import Side
 from engine.cache.window import WindowCache
 
@@ -89,12 +89,10 @@ def rebuild(cache: WindowCache, position: int, pieces: Iterable[Piece]) -> None:
         cache.become(rows, offset=position, lost=position)  # A chunk begins here: nothing before it is seen.
         return
     rows.held = sum(piece.stop - piece.start for piece in laid)
-    rows.aged = rows.held if rows.plain else max(0, rows.held - RECENT)
-    rounded = -(-rows.aged // STEP) * STEP
-    capacity = rounded if rows.bound is None else max(rows.aged, min(rounded, rows.bound))
+    rows.aged = rows.held if rows.plain else max(rows.held - RECENT, _coded(laid))
+    capacity = max(rows.aged, rows.capacity(rows.held, full=False))
     rows.sides = [
-        _filled(bits, [piece.sides[index] for piece in laid], rows.aged, capacity, laid[0].dtype)
-        for index, bits in enumerate(laid[0].bits)
+        _filled(bits, [piece.sides[index] for piece in laid], rows.aged, capacity) for index, bits in enumerate(laid[0].bits)
     ]
     cache.become(rows, offset=position, lost=spans[1][0] - spans[0][1] if len(spans) > 1 else spans[0][0])
 
@@ -146,7 +144,17 @@ def _cut_run(cache: WindowCache, start: int, stop: int) -> Piece:
     return Piece(start, stop, tuple(sides), tuple(side.bits for side in cache.rows.sides), dtype)
 
 
-def _filled(bits: int | None, runs: Sequence[tuple[mx.array, ...]], aged: int, capacity: int, dtype: mx.Dtype) -> Side:
+def _coded(pieces: Sequence[Piece]) -> int:
+    """Return how many rows come up to the last that is coded: to code one again would not give the same numbers."""
+    last, position = 0, 0
+    for piece in pieces:
+        position += piece.stop - piece.start
+        if any(len(side) > 1 for side in piece.sides):
+            last = position
+    return last
+
+
+def _filled(bits: int | None, runs: Sequence[tuple[mx.array, ...]], aged: int, capacity: int) -> Side:
     """Return a side that holds `runs` one behind the other: the first `aged` in a buffer of `capacity`, the others plain."""
     side = Side(bits)
     older, newer, position = [], [], 0
@@ -157,20 +165,11 @@ def _filled(bits: int | None, runs: Sequence[tuple[mx.array, ...]], aged: int, c
             head = tuple(array[..., :here, :] for array in run)
             older.append(side.encoded(head[0]) if len(head) == 1 else head)
         if here < count:
-            newer.append(_plain(bits, tuple(array[..., here:, :] for array in run), dtype))
+            newer.append(run[0][..., here:, :])
         position += count
     side.parts = tuple(_padded(mx.concatenate(list(parts), axis=2), capacity) for parts in zip(*older, strict=True))
     side.newest = mx.concatenate(newer, axis=2) if newer else None
     return side
-
-
-def _plain(bits: int | None, run: tuple[mx.array, ...], dtype: mx.Dtype) -> mx.array:
-    if len(run) == 1:
-        return run[0]
-    packed = Side(bits)
-    packed.parts = run
-    count = int(run[0].shape[2])
-    return packed.read([(0, count)], count, dtype)[0]
 
 
 def _padded(rows: mx.array, capacity: int) -> mx.array:

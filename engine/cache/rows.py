@@ -111,14 +111,14 @@ class Rows:
         skipped = surplus - dropped
         run = self.held - self.aged + count - skipped
         aging = run if self.plain else max(0, run - RECENT) // BLOCK * BLOCK
-        capacity = self._capacity(self.aged - dropped + run, full=surplus > 0)
+        capacity = self.capacity(self.aged - dropped + run, full=surplus > 0)
         return Move(self.aged, pinned, dropped, max(0, pinned - self.aged), skipped, aging, capacity)
 
     def _moved(self, count: int, move: Move) -> None:
         self.held += count - move.dropped - move.skipped
         self.aged += move.aging - move.dropped
 
-    def _capacity(self, rows: int, full: bool) -> int:
+    def capacity(self, rows: int, full: bool) -> int:
         """Rows of a buffer for `rows` in all: the next multiple of `STEP`, but not beyond the bound, which a full one has."""
         rounded = -(-rows // STEP) * STEP
         if self.bound is None:
