@@ -32,6 +32,12 @@ class Fetched:
                 found.append(whole.part(piece.start, piece.stop))
         return found
 
+    def release(self, layer: int) -> None:
+        """Let go of a layer's pieces."""
+        for file, run in list(self.pieces):
+            if run[0] == layer:
+                del self.pieces[file, run]
+
 
 class Fetching:
     """Finds out what is on a shelf, and reads from it."""

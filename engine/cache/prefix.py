@@ -147,8 +147,9 @@ class PrefixCache:
 
         `stop` is asked while it is written, and gives it up.
         """
-        if self._saving is None or not self._unsaved:
-            return False
+        counted = {window.offset for window in self._windows.values() if window.offset}
+        if self._saving is None or not self._unsaved or not counted <= {len(self.tokens)}:
+            return False  # Layers that do not hold what the record says are never written.
         self._own_live()
         live = Live(self.branch, len(self.tokens), self._windows, self._others)
         written = self._saving.save(self.tree, live, self.policy.context, stop)
@@ -348,6 +349,8 @@ class PrefixCache:
             return
         for index, window in self._windows.items():
             rebuild(window, position, fetched.rows(branch.kept(index, position)))
+            mx.eval(window.state)
+            fetched.release(index)  # One layer after the other: never all of them twice.
         if self._others:
             self._restore_states(branch, position, fetched)
         mx.eval([layer.state for layer in self.layers])
