@@ -7,6 +7,7 @@ from PySide6.QtCore import Qt
 from engine.chats.store import ChatStore
 from engine.core.messages import SetUnloadAfter
 from engine.core.paths import locate
+from engine.core.settings import GB
 from tests.app.window_driver import open_window, set_settings
 
 
@@ -100,6 +101,15 @@ def test_idle_time_reaches_the_engine_at_once(flint):
     assert command.seconds == 1800
     flint.wait(lambda: flint.ends(command.request_id))
     assert flint.window.bridge._host._worker.unload_after_s == 1800
+
+
+def test_what_is_kept_of_other_chats_is_bounded_at_once(flint):
+    upkeep = flint.window.bridge._host._worker.upkeep
+    flint.choose_setting("prefix_cache_memory", "0.5", scope="app")
+    flint.window.settings_panel.flush()
+    flint.choose_setting("prefix_cache_disk", "0", scope="app")
+    flint.window.settings_panel.flush()
+    flint.wait(lambda: (upkeep.memory, upkeep.disk.limit) == (GB // 2, 0))
 
 
 def test_value_that_can_not_be_kept_is_told_and_applies_all_the_same(flint):
