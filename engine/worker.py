@@ -337,10 +337,7 @@ class Worker:
             self._broadcast(ModelUnloaded("", idle=True))
         for connection in self._connections:
             self._measure(connection, "")
-        try:
-            self.upkeep.idle(self._cache, self._wanted)
-        except Exception:
-            logger.exception("the prefix cache could not be kept")
+        self.upkeep.idle(self._cache, self._wanted)
 
     def _wanted(self) -> bool:
         """Whether somebody waits for this thread."""
@@ -373,10 +370,7 @@ class Worker:
     def _drop_session(self) -> None:
         """Save what was read, drop every reference to the model, then give MLX's spare buffers back."""
         if self._session is not None:
-            try:
-                self.upkeep.leave(self._session.cache)
-            except Exception:
-                logger.exception("the prefix cache could not be kept")
+            self.upkeep.leave(self._session.cache)
             self._session = None
             self._give_memory_back()
 

@@ -1,5 +1,6 @@
 """The prefix cache's housekeeping beside a loaded model: what is saved when nothing else is to be done, and before it goes."""
 
+import logging
 import time
 from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING
@@ -9,6 +10,8 @@ from engine.cache.forgetting import forget_chats
 
 if TYPE_CHECKING:
     from engine.cache.prefix import PrefixCache
+
+logger = logging.getLogger("flint.engine")
 
 MEMORY = 2 * 10**9
 LEAVE_S = 3.0
@@ -36,9 +39,15 @@ class Upkeep:
             cache.limit = memory
 
     def idle(self, cache: "PrefixCache | None", busy: Callable[[], bool]) -> None:
-        """Save what is not on disk yet, file by file, until somebody is `busy` or all is done; then keep within the bounds."""
-        while cache is not None and not busy() and cache.save(busy):
-            pass
+        """Save what is not on disk yet, file by file, until somebody is `busy` or all is done; then keep within the bounds.
+
+        It never raises: what can't be saved is read again later.
+        """
+        try:
+            while cache is not None and not busy() and cache.save(busy):
+                pass
+        except Exception:
+            logger.exception("what was read could not be saved")
         if not self._tidy and not busy():
             self._tidy = True
             if self.disk is not None:
