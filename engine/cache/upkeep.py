@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 logger = logging.getLogger("flint.engine")
 
 MEMORY = 2 * 10**9
+REST_S = 300.0
+"""How long nothing is saved after that failed."""
 LEAVE_S = 3.0
 """The longest that a model's end waits for what is still to be saved."""
 
@@ -28,6 +30,7 @@ class Upkeep:
         self.disk = disk
         self.memory = memory
         self._tidy = False
+        self._rest_until = 0.0
 
     def set_bounds(self, cache: "PrefixCache | None", memory: int, disk: int) -> None:
         """Obey other bounds from now on; what is over them goes with the next `idle`."""
@@ -44,9 +47,10 @@ class Upkeep:
         It never raises: what can't be saved is read again later.
         """
         try:
-            while cache is not None and not busy() and cache.save(busy):
+            while cache is not None and time.monotonic() >= self._rest_until and not busy() and cache.save(busy):
                 pass
         except Exception:
+            self._rest_until = time.monotonic() + REST_S
             logger.exception("what was read could not be saved")
         if not self._tidy and not busy():
             self._tidy = True
