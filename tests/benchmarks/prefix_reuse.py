@@ -15,10 +15,13 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from tests.benchmarks.prefix_subjects import Cell, RealSubject, Subject, TinySubject
+from engine.inference.blas import prefer_system_blas
 from tests.benchmarks.timing import options, own_home, report
+
+if TYPE_CHECKING:  # They bring MLX, before which the BLAS must be there.
+    from tests.benchmarks.prefix_subjects import Cell, Subject
 
 AT_MOST = 16
 TINY = ("qwen3_next", "gpt_oss", "deepseek_v3", "llama4", "falcon_h1")
@@ -34,7 +37,7 @@ ROWS = (
 )
 
 
-def play(subject: Subject) -> dict[str, Cell]:
+def play(subject: "Subject") -> "dict[str, Cell]":
     """Go through the conversations, every row once; return what each read."""
     system, turns = subject.system(), [subject.turn(number) for number in range(12)]
     one, two = [system, turns[0]], [system, turns[1]]
@@ -60,8 +63,10 @@ def play(subject: Subject) -> dict[str, Cell]:
     return found
 
 
-def columns(folder: Path, quick: bool) -> Iterator[tuple[str, Callable[[], Subject]]]:
+def columns(folder: Path, quick: bool) -> "Iterator[tuple[str, Callable[[], Subject]]]":
     """Yield every column's name and what makes its subject."""
+    from tests.benchmarks.prefix_subjects import RealSubject, TinySubject
+
     if not quick:
         yield "SmolLM2", lambda: RealSubject.starter(folder, context=None, words=60)
         yield "SmolLM2, window 256", lambda: RealSubject.starter(folder, context=256, words=200)
@@ -70,7 +75,7 @@ def columns(folder: Path, quick: bool) -> Iterator[tuple[str, Callable[[], Subje
         yield f"tiny {kind}", lambda kind=kind: TinySubject(kind, folder / kind)  # type: ignore[misc]
 
 
-def table(found: dict[str, dict[str, Cell]]) -> str:
+def table(found: "dict[str, dict[str, Cell]]") -> str:
     """The figures as text: read / never seen (mlx-lm)."""
     width = max(map(len, ROWS)) + 2
     cells = {
@@ -89,6 +94,7 @@ def main() -> None:
     parser = options(__doc__)
     parser.add_argument("--only", default="", help="only the columns whose name holds this")
     given = parser.parse_args()
+    prefer_system_blas()
     found: dict[str, dict[str, Cell]] = {}
     facts: dict[str, Any] = {}
     with own_home(), tempfile.TemporaryDirectory() as folder:
