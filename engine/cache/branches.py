@@ -93,6 +93,11 @@ class Branch:
         del self.tokens[position - self.fork :]
         return True
 
+    def drop_middle_state(self) -> int:
+        """Forget a state kept in memory between the branch's first and its last two; return the bytes given back."""
+        middle = sorted(self.states)[1:-2]
+        return sum(saved.nbytes for saved in self.states.pop(middle[0]).values()) if middle else 0
+
     def drop_oldest(self) -> int:
         """Forget the first state kept in memory, else all rows, and return the bytes given back; 0 where there is neither."""
         before = self.nbytes
@@ -328,14 +333,20 @@ class BranchTree:
         self.roots.clear()
 
     def evict(self, limit: int, live: Branch) -> int:
-        """Forget the branches used longest ago until at most `limit` bytes are kept; return the bytes given back.
+        """Forget what was used longest ago until at most `limit` bytes are kept; return the bytes given back.
 
-        What the live conversation stands on goes last, its beginning first: the newest is what it may have to go back to.
+        States in the middle of a branch go first: without one an edit there reads some turns again, without rows everything.
+        Then whole branches go. What the live conversation stands on is last, its beginning first: the newest is what it may
+        have to go back to.
         """
         over = self.nbytes - limit
         path = live.path()
         given = 0
-        for branch in sorted(self.branches(), key=lambda each: (each.used, -each.fork)):
+        ordered = sorted(self.branches(), key=lambda each: (each in path, each.used, -each.fork))
+        for branch in ordered:
+            while given < over and (freed := branch.drop_middle_state()):
+                given += freed
+        for branch in ordered:
             if given >= over:
                 return given
             if branch not in path:

@@ -177,6 +177,22 @@ def test_what_the_live_conversation_stands_on_goes_last_its_oldest_states_first(
     assert late in tree.branches()
 
 
+def test_states_in_the_middle_of_a_branch_go_before_any_rows(forked):
+    tree, trunk, early, late = forked
+    for branch in (trunk, early, late):
+        branch.keep(0, piece(branch.fork, branch.length))
+        for position in range(branch.fork + 1, branch.length + 1):
+            branch.keep_state(position, state())
+    rows = 4 * 18
+    for branch in (trunk, early):
+        tree.touch(branch)
+    tree.evict(rows + 4 * (10 + 6 + 2 - 4), late)
+    assert (sorted(early.states), len(trunk.states)) == ([5, 9, 10], 9)
+    tree.evict(rows + 4 * (3 + 3 + 2), late)
+    assert (sorted(early.states), sorted(trunk.states), sorted(late.states)) == ([5, 9, 10], [1, 9, 10], [9, 10])
+    assert tree.nbytes == rows + 4 * 8
+
+
 def test_rows_read_with_other_tokens_pinned_are_alike_until_the_context_was_full():
     branch = Branch(None, 0, pinned=5)
     assert branch.alike(100, 5, 40) == branch.alike(100, 7, None) == 100
