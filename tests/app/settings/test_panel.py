@@ -2,7 +2,7 @@
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QAbstractButton, QLabel, QLineEdit, QPlainTextEdit, QWidget
+from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QLineEdit, QPlainTextEdit, QWidget
 
 from app.settings.panel import WIDTH, SettingsPanel
 from app.widgets.debounce import INTERVAL_MS
@@ -31,6 +31,7 @@ EDITS = {
     "unload_after": ("30", 30),
     "kv_bits": ("8/4", "8/4"),
     "when_full": ("stop", "stop"),
+    "prefill_chunk": ("512", 512),
     "prefix_cache_memory": ("0.5", 0.5),
     "prefix_cache_disk": ("0", 0.0),
     "theme": ("dark", "dark"),
@@ -299,7 +300,8 @@ def test_the_keyboard_reaches_every_field_and_brings_it_into_view(panel, qtbot):
     panel.findChild(QAbstractButton, "segment.app").setFocus(Qt.FocusReason.TabFocusReason)
     wanted = {f"setting.{name}" for name in BY_NAME} | {"segment.auto", "segment.system"}
     reached = set()
-    for _ in range(90):
+    for _ in range(150):
+        QApplication.processEvents()  # As between two keys of a person: fields that were just shown get their places.
         qtbot.keyClick(panel.focusWidget(), Qt.Key.Key_Tab)
         widget = panel.focusWidget()
         reached.add(widget.objectName())
