@@ -109,12 +109,9 @@ class PrefixCache:
 
         Returns the arrays to evaluate before the next forward.
         """
-        if not self._others or not self.tokens or not self.limit:
-            return []
-        state = {index: kinds.snapshot(layer) for index, layer in self._others.items()}
-        self.branch.keep_state(len(self.tokens), state)
+        made = self._mark()
         self.tree.evict(self.limit, self.branch)
-        return [array for saved in state.values() for array in saved.arrays.values()]
+        return made
 
     def drop(self) -> None:
         """Forget the live conversation, as after an exception that may have left layers at different offsets.
@@ -297,6 +294,14 @@ class PrefixCache:
                 return False  # Another system prompt is pinned there.
         return not back or not self._others or position in self.branch.state_positions(position)
 
+    def _mark(self) -> list[mx.array]:
+        """As `mark`, but forgetting nothing."""
+        if not self._others or not self.tokens or not self.limit:
+            return []
+        state = {index: kinds.snapshot(layer) for index, layer in self._others.items()}
+        self.branch.keep_state(len(self.tokens), state)
+        return [array for saved in state.values() for array in saved.arrays.values()]
+
     def _step_back(self, position: int, fetched: Fetched) -> None:
         """Take back the newest tokens, keeping them as a branch where that is worth it."""
         back = len(self.tokens) - position
@@ -321,8 +326,7 @@ class PrefixCache:
         for index, window in self._windows.items():
             for first, stop in held_spans(window):
                 made += self._keep(index, window, (max(first, start), stop), also=True)
-        if self._others:
-            made += self.mark()
+        made += self._mark()
         mx.eval(made)
         return True
 

@@ -70,6 +70,18 @@ def test_what_was_given_up_is_read_again_and_never_wrong(kind, limit):
     assert free.cache.kept_bytes > limit
 
 
+@pytest.mark.parametrize("kind", FEW)
+def test_what_a_prompt_goes_on_from_is_not_given_up_while_the_one_before_is_kept(kind):
+    held = talks(kind)
+    one, two = ([held.systems[number], held.tokens(60, 60)] for number in (0, 1))
+    held.ask(one)
+    held.ask(two)
+    held.cache.limit = max(held.cache.kept_bytes, held.cache.nbytes) + 8
+    held.ask([*one, held.tokens(20, 20)])
+    assert held.excess[-1] <= SLACK
+    assert held.cache.kept_bytes <= held.cache.limit
+
+
 @pytest.mark.parametrize("kind", RECURRENT)
 def test_an_edit_after_a_long_reply_goes_on_where_the_reply_ended(kind):
     held = talks(kind)
