@@ -281,14 +281,13 @@ class BranchTree:
             branch.stored_states.clear()
 
     def forget_chats(self, chat_ids: Collection[str], live: Branch) -> None:
-        """Forget everything, tokens included, that no other chat went over; the `live` conversation stays whole."""
+        """Forget everything, tokens included, that no other chat went over. The `live` branch, which another owns, stays."""
         path = live.path()
         for branch in self.branches()[::-1]:  # Those that stand on others go first.
             left = {chat: position for chat, position in branch.owners.items() if chat not in chat_ids}
             if len(left) < len(branch.owners):
-                following = next((each.fork for each in path if each.parent is branch), branch.length if branch is live else 0)
                 branch.owners = left
-                self._cut(branch, max((branch.fork, following, *left.values())), stays=branch in path)
+                self._cut(branch, max((branch.fork, *left.values())), stays=branch in path)
 
     def _cut(self, branch: Branch, position: int, *, stays: bool) -> None:
         """Forget what is kept of a branch from `position` on, and its tokens there, and an empty branch unless it `stays`."""

@@ -18,7 +18,7 @@ from engine.cache.disk import DiskCache
 from engine.cache.policy import CachePolicy
 from engine.cache.stored_file import UNFINISHED
 from tests.disks import small_disk
-from tests.engine.cache.conversations import SLACK, SYSTEM, cold
+from tests.engine.cache.conversations import SLACK, SYSTEM, cold, offsets_agree
 from tests.engine.cache.metric import divergence
 from tests.engine.cache.shelves import ROOMY, files, opened, read, save, saved, size, tokens
 from tests.models.tiny_kinds import CONFIGS, tiny
@@ -141,6 +141,32 @@ def test_a_file_that_another_process_wrote_meanwhile_is_found(folder, llama):
     read(llama, mine, tokens(30, 9))
     saved(llama, folder, CHAT)
     assert read(llama, mine, LONGER)[0] == len(CHAT)
+
+
+def test_what_another_process_wrote_after_the_same_beginning_stays_apart_from_the_live_conversation(folder, llama):
+    mine = opened(llama, folder)
+    read(llama, mine, CHAT)
+    saved(llama, folder, LONGER)
+    other = [*CHAT, *tokens(20, 5)]
+    known, logits = read(llama, mine, other)
+    assert known == len(CHAT)
+    assert offsets_agree(mine)
+    np.testing.assert_allclose(logits, cold(llama, mine.policy, other, SYSTEM), atol=1e-3)
+    assert read(llama, mine, [*LONGER, 1])[0] == len(LONGER)
+    assert offsets_agree(mine)
+
+
+@pytest.mark.parametrize("length", range(185, 221, 5))
+def test_without_memory_nothing_counts_on_live_rows_that_are_not_kept(folder, length):
+    model = model_of("gemma3")
+    cache = opened(model, folder, memory=0)
+    ids = tokens(220, 3)
+    read(model, cache, ids[:150])
+    save(cache)
+    read(model, cache, ids[:length])
+    known, logits = read(model, cache, [*ids[:155], 1, 2])
+    assert known >= 150
+    np.testing.assert_allclose(logits, cold(model, cache.policy, [*ids[:155], 1, 2], SYSTEM), atol=1e-3)
 
 
 def test_nothing_is_reused_of_what_was_read_within_another_context_once_it_was_full(folder, llama):
@@ -286,6 +312,7 @@ def test_a_chat_larger_than_the_bound_keeps_its_beginning(folder, llama):
     cache = opened(llama, folder, disk=size(folder) + 1000)
     read(llama, cache, LONGER)
     assert save(cache) == 0
+    assert not cache._saving.shelf.writable, "it is not tried again at every turn"
     assert read(llama, opened(llama, folder), LONGER)[0] == len(CHAT)
 
 
