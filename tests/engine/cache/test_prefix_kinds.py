@@ -1,14 +1,17 @@
 """Random conversations with every kind of layer: only what was never seen is read, and nothing is other than in a cold run."""
 
 import functools
+from functools import partial
 
 import mlx.core as mx
 import numpy as np
 import pytest
 
 from engine.cache import layers as kinds
+from engine.cache.disk import DiskCache
 from engine.cache.policy import CachePolicy
 from engine.cache.prefix import LEAST_KEPT, PrefixCache
+from engine.cache.shelf import Shelf
 from engine.cache.window import WindowCache
 from tests.engine.cache.conversations import SLACK, SYSTEM, Talks, arrays_kept, cold, feed, offsets_agree, whole
 from tests.models.tiny_kinds import CONFIGS, tiny
@@ -244,6 +247,20 @@ def test_rows_that_were_read_with_other_tokens_pinned_are_read_again(kind, first
     assert known <= 40
     assert held.prompt([*longer, 1, 2], pinned=second) == len(longer)
     held.prompt([*ids, 3, 4], pinned=first)
+
+
+def test_on_disk_too_rows_that_were_read_with_other_tokens_pinned_are_told_apart(tmp_path):
+    shelf = partial(Shelf, DiskCache(tmp_path, 1 << 30), {"kind": "llama"})
+    first = talks("llama", 40)
+    first.cache.attach(shelf())
+    ids = first.tokens(120, 120)
+    first.prompt(ids, pinned=SYSTEM)
+    while first.cache.save():
+        pass
+    for pinned, known in ((SYSTEM, 120), (20, 40)):
+        other = talks("llama", 40)
+        other.cache.attach(shelf())
+        assert other.prompt([*ids, 1, 2], pinned=pinned) == known
 
 
 def test_nothing_but_the_last_token_of_an_empty_prompt_or_a_single_one_is_read():
