@@ -110,6 +110,7 @@ class Document:
         for block in blocks[index:]:
             self._append(cursor, block)
         cursor.endEditBlock()
+        self._make_room_above()
 
     def colour(self, budget_s: float | None = None) -> None:
         """Colour waiting code, for `budget_s` seconds at most, or all of it."""
@@ -120,6 +121,15 @@ class Document:
                 self._waiting.pop(0)
             if until is not None and perf_counter() >= until:
                 return
+
+    def _make_room_above(self) -> None:
+        """Leave room for the header of code that comes first."""
+        room = ABOVE_CODE if self._blocks and isinstance(self._blocks[0], Code) else 0
+        frame = self._document.rootFrame()
+        form = frame.frameFormat()
+        if form.topMargin() != room:
+            form.setTopMargin(room)
+            frame.setFrameFormat(form)
 
     # -- changing what is shown ------------------------------------------------------------------------------------------
 
@@ -286,9 +296,9 @@ class Document:
 
 def _above(before: Block | None, block: Block) -> int:
     """Return the pixels between the text of two blocks that follow one another: the gap, and what frames need of it."""
-    header = ABOVE_CODE if isinstance(block, Code) else 0
     if before is None:
-        return header
+        return 0  # Qt drops the margin over a document's first block; the root frame makes room for a header.
+    header = ABOVE_CODE if isinstance(block, Code) else 0
     overhang = CODE_PADDING_BOTTOM + FRAME_LINE if isinstance(before, Code) else 0
     if isinstance(before, TableRows) and isinstance(block, TableRows) and not block.head:
         return 0

@@ -99,9 +99,9 @@ class MessageText(QTextBrowser):
         """Take `width` pixels and return the height the text needs."""
         if self.width() != width:
             self.resize(width, max(1, self.height()))
-        # A widget that was not shown yet has not told its document.
-        if self.document().textWidth() != self.viewport().width():
-            self.document().setTextWidth(self.viewport().width())
+        # A widget that is not shown tells neither its document nor its viewport of a new width before it is.
+        if self.document().textWidth() != width:
+            self.document().setTextWidth(width)
             self._place_buttons(0)
         return ceil(self.document().size().height()) + self._shown.overhang
 

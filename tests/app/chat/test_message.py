@@ -4,15 +4,17 @@ import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QGuiApplication, QTextCursor, QTextDocument, QWheelEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QTextBrowser, QWidget
+from PySide6.QtWidgets import QApplication, QStackedWidget, QTextBrowser, QWidget
 
 from app.chat.copy_button import CopyButton
+from app.chat.formats import CODE_HEADER
 from app.chat.message import BLEED, MessageView
 from app.chat.stats_line import StatsLine, stats
+from app.chat.transcript import Transcript
 from app.theme import Theme
 from engine.core.errors import ErrorInfo
 from tests.app.chat.replies import REPLIES
-from tests.app.chat.stored import asked, facts, replied, writing
+from tests.app.chat.stored import asked, facts, message, replied, writing
 
 WIDTH = 720
 
@@ -397,3 +399,36 @@ def test_the_wheel_and_the_scrolling_keys_are_the_lists(make):
     )
     view.body.wheelEvent(wheel)
     assert not wheel.isAccepted()
+
+
+def test_a_reply_that_begins_with_code_has_room_for_its_header(qtbot, theme):
+    transcript = Transcript(theme)
+    qtbot.addWidget(transcript)
+    transcript.resize(800, 600)
+    transcript.set_messages([message("a", "user", "hello"), message("b", "assistant", "```python\nprint(1)\n```\n\nDone.")])
+    transcript.show()
+    body = transcript.view("b").body
+    top = body.document().documentLayout().blockBoundingRect(body.document().firstBlock()).top()
+    assert top >= CODE_HEADER
+    button = body.findChild(QWidget, "copyCode")
+    assert button.isVisible()
+    assert body.rect().contains(button.geometry())
+
+
+def test_a_question_measured_out_of_sight_is_as_high_as_its_lines(qtbot, theme):
+    stack = QStackedWidget()
+    qtbot.addWidget(stack)
+    stack.addWidget(QWidget())
+    transcript = Transcript(theme)
+    stack.addWidget(transcript)
+    stack.resize(1020, 700)
+    stack.show()
+    question = "Write a short Python function that checks whether a number is prime, then explain it in a list."
+    transcript.set_messages([])
+    stack.setCurrentWidget(transcript)
+    stack.setCurrentIndex(0)
+    transcript.append(message("a", "user", question))
+    stack.setCurrentWidget(transcript)
+    QApplication.processEvents()
+    view = transcript.view("a")
+    assert view.body.height() >= view.body.document().size().height() > 24
