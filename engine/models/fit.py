@@ -170,16 +170,16 @@ def change(fit: Fit, **changes: Any) -> Fit:
 def degrade(fit: Fit, budget: int, max_buffer: int | None = None) -> tuple[Offer, ...]:
     """Return what would make it fit, the smallest loss first: smaller chunks, then KV precision, then a shorter context.
 
-    Each changes as little as it can: the largest chunk, the highest precision, the longest context that fits. Smaller chunks
-    cost only time, so a lower precision and a shorter context take them along where that saves precision or context. Empty when
-    it fits already, and when nothing would help.
+    Each changes as little as it can: the largest chunk, the highest precision, the longest context that fits. Where smaller
+    chunks alone are not enough, a lower precision and a shorter context take them along: they cost only time. Empty when it
+    fits already, and when nothing would help.
     """
     if judge(fit, budget, max_buffer).fits:
         return ()
-    chunks = _halves(fit.plan.chunk, SMALLEST_CHUNK)
-    usual = (fit.plan.chunk, *_halves(fit.plan.chunk, SMALLEST_USUAL_CHUNK))
+    asked = fit.plan.chunk
+    smaller = _first(fit, budget, max_buffer, [{"chunk": size} for size in _halves(asked, SMALLEST_CHUNK)])
+    usual = (asked,) if smaller is not None else (asked, *_halves(asked, SMALLEST_USUAL_CHUNK))
     coarser = list(BITS)[list(BITS).index(fit.kv_bits) + 1 :]
-    smaller = _first(fit, budget, max_buffer, [{"chunk": size} for size in chunks])
     packed = _first(fit, budget, max_buffer, [{"kv_bits": bits, "chunk": size} for bits in coarser for size in usual])
     lengths = {size: largest_context(change(fit, chunk=size), budget, max_buffer) for size in usual}
     best = max(usual, key=lambda size: lengths[size])

@@ -156,7 +156,7 @@ def _terms_of(moment: Transient, step: Step, scale: float) -> list[Term]:
     named = (
         ("attention scores", moment.scores, moment.scores_formula),
         ("rows made anew", moment.rows * scale, "one layer's rows: copied to a larger buffer, or unpacked and put together"),
-        ("rows made ahead", moment.ahead * scale, "the next layer's, while one attends"),
+        ("rows made ahead", moment.ahead * scale, "other layers', while one attends"),
         ("rows that wait", moment.waiting * scale, f"{tokens}, all layers', until their caches take them in"),
         ("activations", moment.activations, f"{tokens}, one layer's intermediate results"),
         ("recurrent scores", moment.recurrent, f"{tokens}, one layer's"),

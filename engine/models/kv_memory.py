@@ -18,6 +18,8 @@ STEP = 256
 SLACK = 32
 RECENT = 64
 BLOCK = 16
+ROOMY = 1024
+"""Rows from which on a bounded buffer has room for the newest ones too."""
 LARGEST_PLAIN = 1024
 """Rows of a sliding layer up to which it stays plain."""
 GROUPS = (64, 32)
@@ -50,22 +52,20 @@ def attention_kv(attention: Attention, context: int, kv_bits: str, element_bytes
 
     `rolling` adds the room that a layer takes once the policy's window is full and its oldest rows are dropped.
     """
-    window = min(attention.window, context) if attention.window else context
-    bounded = bool(attention.window) and attention.window < context
+    bounded = 0 < attention.window < context
+    window = attention.window if bounded or (attention.window and not rolling) else context
     bits = BITS[kv_bits] if not attention.window or attention.window > LARGEST_PLAIN else (None, None)
-    step = min(STEP, max(BLOCK, window // 4))
-    most = window - 1 + SLACK + step
-    full = rolling or (bounded and context > most)
-    rows = most if full else min(context, most)
     plain_row = attention.row * element_bytes
     packed_row = packed_row_bytes(attention, bits, element_bytes)
-    newest = 0
-    if packed_row < plain_row:
-        newest = rows if rows <= RECENT else RECENT + (rows - RECENT) % BLOCK
-        most -= RECENT
-    aged = rows - newest
-    capacity = most if full else (min(-(-aged // STEP) * STEP, most) if bounded else -(-aged // STEP) * STEP)
-    return LayerKV(rows, max(aged, capacity) if aged else 0, newest, plain_row, packed_row)
+    packed = packed_row < plain_row
+    most = window - 1 + SLACK + min(STEP, max(BLOCK, window // 4))
+    full = rolling or (bounded and context > most)
+    rows = most if full else context
+    newest = 0 if not packed else rows if rows < RECENT + BLOCK else RECENT + (rows - RECENT) % BLOCK
+    bound = most - RECENT if packed and most < ROOMY else most
+    rounded = -(-rows // STEP) * STEP
+    capacity = bound if full else min(rounded, bound) if attention.window else rounded
+    return LayerKV(rows, 0 if newest == rows else capacity, newest, plain_row, packed_row)
 
 
 def packed_row_bytes(attention: Attention, bits: tuple[int | None, int | None], element_bytes: float) -> float:
@@ -78,7 +78,7 @@ def packed_row_bytes(attention: Attention, bits: tuple[int | None, int | None], 
     key_bits, value_bits = bits
     keys = _side(attention.key_dim, key_bits, element_bytes)
     values = _side(attention.value_dim, key_bits if attention.kind == "latent" else value_bits, element_bytes)
-    return attention.kv_heads * (keys + values) + 2 * _side(attention.index_dim, key_bits, element_bytes)
+    return attention.kv_heads * (keys + values) + _side(attention.index_dim, key_bits, element_bytes)
 
 
 def _side(width: int, bits: int | None, element_bytes: float) -> float:

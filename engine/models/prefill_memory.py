@@ -17,6 +17,8 @@ STATE_SPACE_STEP = 256
 STATE_SPACE_MATRICES = 5
 STATES_AHEAD = 40
 """States of the gated delta rule that MLX allocates ahead where no kernel does its loop over the tokens."""
+OPERATIONS_AHEAD, DROPPING_OPERATIONS, PACKING_OPERATIONS = 60, 6, 24
+"""Operations that MLX allocates for before the first of them is done, and those of one layer's cache at a forward's end."""
 MASK_BYTES = 1
 SAMPLING_COPIES = 6
 """Arrays of the vocabulary's size that drawing a token makes, in float32: sorted, their order, sums, masks."""
@@ -67,11 +69,18 @@ def is_fused(attention: Attention, step: Step) -> bool:
 
 
 def transient(shape: Shape, step: Step) -> Transient:
-    """Return what the most demanding layer takes, and what other layers hold at that moment."""
-    found = max((_of_layer(layer, shape, step) for layer in shape.layers), key=lambda one: one.bytes, default=Transient())
+    """Return what a forward takes at its most demanding moment: while one layer attends, or at its end."""
     attentions = [layer.attention for layer in shape.layers if layer.attention is not None]
     waiting = sum(_waiting(attention, step) for attention in attentions)
-    return replace(found, ahead=_ahead(attentions, step), waiting=waiting)
+    layers = [_of_layer(layer, shape, step) for layer in shape.layers]
+    ahead = _ahead(attentions, step)
+    moments = [replace(one, ahead=ahead, waiting=waiting) for one in layers]
+    if len(layers) > 1:
+        # Nothing asks for the last layer's attention: the one before it is the last that attends.
+        before = shape.layers[-2].attention
+        grown = 0.0 if before is None or _in_place(before, step) else _grown(shape.layers[-1].attention, step)
+        moments.append(replace(layers[-2], ahead=grown + _remade(attentions, step), waiting=waiting))
+    return max(moments, key=lambda one: one.bytes, default=Transient())
 
 
 def logits_bytes(shape: Shape) -> float:
@@ -125,49 +134,73 @@ def _kv(attention: Attention, step: Step) -> LayerKV:
 
 
 def _in_place(attention: Attention, step: Step) -> bool:
-    """Return whether the cache hands its own buffer out: it is plain, and nothing has to leave it for the chunk."""
-    full = 0 < attention.window < step.context
-    return not _kv(attention, step).packed and not (full and step.chunk > SLACK)
+    """Return whether the chunk's rows are laid behind those that are there: nothing has to leave for them."""
+    return not (0 < attention.window < step.context and step.chunk > SLACK)
 
 
 def _rows(attention: Attention, step: Step) -> float:
     """Return the bytes of rows that are made anew for one layer.
 
-    A plain cache that grows is copied into a larger buffer. Otherwise the rows that the queries see are put together with the
-    chunk's; packed ones were unpacked before, all of them. A latent is expanded to keys and values of every head.
+    A plain cache that grows is copied into a larger buffer; a packed one is unpacked, all of it, and its buffer grows too. A
+    window that is full is put together with the chunk's rows, packed ones after they were unpacked. A latent is expanded to
+    keys and values of every head.
     """
-    kv, seen = _kv(attention, step), _rows_seen(attention, step)
-    made = kv.capacity if _in_place(attention, step) else seen
-    if kv.packed:
-        made += kv.capacity
-    expanded = 0.0
+    made = _grown(attention, step) + _unpacked(attention, step) + _put_together(attention, step)
     if attention.kind == "latent" and step.chunk > 1:
-        expanded = attention.heads * seen * (attention.query_dim + attention.output_dim) * step.element_bytes
-    return made * kv.plain_row + expanded
+        expanded = attention.heads * (attention.query_dim + attention.output_dim)
+        made += _rows_seen(attention, step) * expanded * step.element_bytes
+    return made
+
+
+def _grown(attention: Attention | None, step: Step) -> float:
+    if attention is None or not _in_place(attention, step):
+        return 0.0
+    kv = _kv(attention, step)
+    return kv.capacity * kv.packed_row
+
+
+def _unpacked(attention: Attention, step: Step) -> float:
+    kv = _kv(attention, step)
+    return kv.capacity * kv.plain_row if kv.packed else 0.0
+
+
+def _put_together(attention: Attention, step: Step) -> float:
+    return 0.0 if _in_place(attention, step) else _rows_seen(attention, step) * _kv(attention, step).plain_row
 
 
 def _ahead(attentions: Sequence[Attention], step: Step) -> float:
-    """Return the bytes of rows that MLX makes for other layers while one attends: they wait for nothing but the caches.
-
-    They are those of one layer of each kind of cache.
-    """
-    made: dict[str, list[float]] = {}
-    for attention in attentions:
-        kv, seen = _kv(attention, step), _rows_seen(attention, step)
-        rows = kv.capacity if kv.packed else 0 if _in_place(attention, step) else seen
-        made.setdefault(attention.kind, []).append(rows * kv.plain_row)
-    demanding = max(made, key=lambda kind: max(made[kind]), default="")
-    return sum(max(sizes) for kind, sizes in made.items() if kind != demanding or len(sizes) > 1)
+    """Return the bytes of rows that MLX makes for other layers while one attends: one packed layer's and one window's."""
+    unpacked = sorted(_unpacked(one, step) for one in attentions)[:-1]
+    together = (_put_together(one, step) for one in attentions)
+    return max(unpacked, default=0.0) + max(together, default=0.0)
 
 
 def _waiting(attention: Attention, step: Step) -> float:
-    """Return the bytes of the chunk's rows, and of the newest before it, that stay until the forward's end.
+    """Return the bytes of a layer's rows that stay until the forward's end: the chunk's, and the newest before them.
 
-    Where attention gets rows put together for it, nothing but the end of the evaluation asks for the cache's own: MLX computes
-    those last, for all layers.
+    Where attention does not read the cache's own buffer, nothing but the end of the evaluation asks for it.
     """
     kv = _kv(attention, step)
-    return 0.0 if _in_place(attention, step) else (step.chunk + kv.newest) * kv.plain_row
+    waits = kv.packed or not _in_place(attention, step)
+    return (step.chunk + kv.newest) * kv.plain_row if waits else 0.0
+
+
+def _remade(attentions: Sequence[Attention], step: Step) -> float:
+    """Return the bytes of buffers that windows make anew at the forward's end, of as many layers as MLX allocates ahead.
+
+    Letting rows go takes few operations, quantizing many more: about ten windows in a row are made at once.
+    """
+    most = 0.0
+    for start in range(len(attentions)):
+        operations, made = 0, 0.0
+        for attention in attentions[start:]:
+            kv, in_place = _kv(attention, step), _in_place(attention, step)
+            operations += PACKING_OPERATIONS if kv.packed else 0 if in_place else DROPPING_OPERATIONS
+            if operations > OPERATIONS_AHEAD:
+                break
+            made += 0.0 if in_place else kv.capacity * kv.packed_row
+        most = max(most, made)
+    return most
 
 
 def _activations(layer: Layer, shape: Shape, step: Step) -> float:

@@ -36,8 +36,8 @@ class Attention:
 
     `kind` is the cache: `growing`; `sliding` sees the newest `window` tokens; `chunked` keeps the newest `window`; `latent`
     keeps one row of `key_dim` and one of `value_dim` for all heads, and expands them to `query_dim` and `output_dim` a head.
-    `shared` layers read an earlier layer's rows and keep none. `sinks` add a column to the scores;
-    `normed` queries and keys have a norm of their own.
+    An indexer keeps `index_dim` more. `shared` layers read an earlier layer's rows and keep none. `sinks` add a column to the
+    scores; `normed` queries and keys have a norm of their own.
     """
 
     kind: CacheKind
@@ -56,7 +56,7 @@ class Attention:
     @property
     def row(self) -> int:
         """Elements that one token adds to the cache of this layer."""
-        return 0 if self.shared else self.kv_heads * (self.key_dim + self.value_dim) + 2 * self.index_dim
+        return 0 if self.shared else self.kv_heads * (self.key_dim + self.value_dim) + self.index_dim
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ CONFIGS: dict[str, dict[str, Any]] = {
         "model_type": "llama",
         **_COMMON,
         **_WIDE,
-        "num_hidden_layers": 3,
+        "num_hidden_layers": 8,
         "intermediate_size": 512,
         "tie_word_embeddings": True,
     },
@@ -35,7 +35,7 @@ CONFIGS: dict[str, dict[str, Any]] = {
         "model_type": "gemma3_text",
         **_COMMON,
         **_WIDE,
-        "num_hidden_layers": 6,
+        "num_hidden_layers": 9,
         "intermediate_size": 512,
         "sliding_window": 512,
         "sliding_window_pattern": 3,
@@ -44,21 +44,21 @@ CONFIGS: dict[str, dict[str, Any]] = {
         "model_type": "gpt_oss",
         **_COMMON,
         **_WIDE,
-        "num_hidden_layers": 4,
+        "num_hidden_layers": 8,
         "intermediate_size": 256,
         "num_local_experts": 4,
         "num_experts_per_tok": 2,
         "sliding_window": 128,
-        "layer_types": ["sliding_attention", "full_attention"] * 2,
+        "layer_types": ["sliding_attention", "full_attention"] * 4,
     },
     "deepseek_v3": {
         "model_type": "deepseek_v3",
         **_COMMON,
-        "num_hidden_layers": 4,
+        "num_hidden_layers": 8,
         "intermediate_size": 512,
         "num_attention_heads": 4,
         "num_key_value_heads": 4,
-        "kv_lora_rank": 2048,
+        "kv_lora_rank": 4096,
         "q_lora_rank": 64,
         "qk_rope_head_dim": 64,
         "qk_nope_head_dim": 128,
@@ -75,7 +75,7 @@ CONFIGS: dict[str, dict[str, Any]] = {
         "model_type": "falcon_h1",
         **_COMMON,
         **_WIDE,
-        "num_hidden_layers": 3,
+        "num_hidden_layers": 8,
         "intermediate_size": 512,
         "mamba_d_ssm": 512,
         "mamba_d_head": 64,
@@ -85,7 +85,7 @@ CONFIGS: dict[str, dict[str, Any]] = {
         "tie_word_embeddings": True,
     },
 }
-LENGTHS = (3072, 4096, 6144)
+LENGTHS = (1500, 2048, 3500)
 PRECISIONS = ("off", "8")
 
 
@@ -158,15 +158,13 @@ def one(name: str, model: Any, context: int, kv_bits: str, chunk: int) -> Run:
 
 def table(runs: list[Run]) -> str:
     """The runs as people read them."""
-    lines = [
-        f"{'model':<12} {'context':>8} {'KV':>4} {'chunk':>6} {'predicted MB':>13} {'measured MB':>12} {'ratio':>6} {'s':>5}"
-    ]
-    for run in runs:
-        sizes = f"{run.predicted / 1e6:>13,.1f} {run.measured / 1e6:>12,.1f}"
-        lines.append(
-            f"{run.model:<12} {run.context:>8,} {run.kv_bits:>4} {run.chunk:>6} {sizes} {run.ratio:>6.3f} {run.seconds:>5.0f}"
-        )
-    return "\n".join(lines)
+    head = f"{'model':<12} {'context':>8} {'KV':>4} {'chunk':>6} {'predicted MB':>13} {'measured MB':>12} {'ratio':>6} {'s':>5}"
+    return "\n".join([head, *(row(run) for run in runs)])
+
+
+def row(run: Run) -> str:
+    sizes = f"{run.predicted / 1e6:>13,.1f} {run.measured / 1e6:>12,.1f}"
+    return f"{run.model:<12} {run.context:>8,} {run.kv_bits:>4} {run.chunk:>6} {sizes} {run.ratio:>6.3f} {run.seconds:>5.0f}"
 
 
 def main() -> None:
@@ -183,7 +181,7 @@ def main() -> None:
         for context in LENGTHS[:1] if given.quick else LENGTHS:
             for kv_bits in PRECISIONS:
                 runs.extend(one(name, model, context, kv_bits, given.chunk) for _ in range(given.rounds or 1))
-                print(table(runs[-1:]).splitlines()[-1], file=sys.stderr, flush=True)
+                print(row(runs[-1]), file=sys.stderr, flush=True)
     ratios = [run.ratio for run in runs]
     line = {
         "benchmark": "predicted_peak",

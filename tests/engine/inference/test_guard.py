@@ -54,8 +54,7 @@ def test_the_refusal_comes_as_an_event_whose_choices_are_settings(session, monke
     with_budget(monkeypatch, just_too_little(session))
     seen = []
     with pytest.raises(OutOfMemory):
-        for event in session.generate(request([LONG], Sampling(max_tokens=100), prefill_chunk=None)):
-            seen.append(event)
+        seen.extend(session.generate(request([LONG], Sampling(max_tokens=100), prefill_chunk=None)))
     refused = seen[-1]
     assert isinstance(refused, MemoryRefused)
     assert refused.weights_bytes == session.loaded.facts.weights_bytes
@@ -71,8 +70,7 @@ def test_a_choice_that_was_taken_fits(session, monkeypatch):
     with_budget(monkeypatch, just_too_little(session))
     seen = []
     with pytest.raises(OutOfMemory):
-        for event in session.generate(request([LONG], Sampling(max_tokens=100))):
-            seen.append(event)
+        seen.extend(session.generate(request([LONG], Sampling(max_tokens=100))))
     taken = {name: BY_NAME[name].check(value) for name, value in seen[-1].choices[0].changes}
     context = taken.pop("context", None)
     again = list(session.generate(request([LONG], Sampling(temperature=0.0, max_tokens=100), context, **taken)))
