@@ -156,7 +156,7 @@ def test_what_another_process_wrote_after_the_same_beginning_stays_apart_from_th
     assert offsets_agree(mine)
 
 
-@pytest.mark.parametrize("length", range(185, 221, 5))
+@pytest.mark.parametrize("length", (190, 200, 210))
 def test_without_memory_nothing_counts_on_live_rows_that_are_not_kept(folder, length):
     model = model_of("gemma3")
     cache = opened(model, folder, memory=0)
@@ -226,7 +226,7 @@ def endless_header(path):
 
 
 @pytest.mark.parametrize("harm", [cut_short, emptied, grown, renamed, unreadable, endless_header, os.unlink])
-@pytest.mark.parametrize("kind", ["llama", "qwen3_next"])
+@pytest.mark.parametrize("kind", ["llama", "falcon_h1"])
 def test_a_harmed_file_is_a_miss_and_never_wrong(folder, kind, harm):
     saved(model_of(kind), folder, CHAT, marks=MARKS)
     for path in files(folder):
