@@ -156,7 +156,7 @@ def test_what_another_process_wrote_after_the_same_beginning_stays_apart_from_th
     assert offsets_agree(mine)
 
 
-@pytest.mark.parametrize("length", (190, 200, 210))
+@pytest.mark.parametrize("length", [190, 200, 210])
 def test_without_memory_nothing_counts_on_live_rows_that_are_not_kept(folder, length):
     model = model_of("gemma3")
     cache = opened(model, folder, memory=0)
