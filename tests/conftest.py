@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import sys
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 os.environ["HF_HUB_OFFLINE"] = "1"
@@ -11,6 +12,25 @@ import pytest
 from engine.inference.blas import prefer_system_blas
 
 prefer_system_blas()  # It has an effect only before the first test imports MLX, and makes the starter ten times quicker.
+
+
+def pytest_sessionfinish(session):
+    """Remember the session, whose status the process ends with."""
+    session.config.finished_session = session
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_unconfigure(config):
+    """End the process here: MLX crashes when Python takes it down after functions were compiled on the main thread.
+
+    The tests use MLX there; Flint itself never does, and its own way out is tested in processes of their own.
+    """
+    session = getattr(config, "finished_session", None)
+    if session is not None:
+        config.get_terminal_writer().flush()
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(int(session.exitstatus))
 
 
 @pytest.fixture(autouse=True)
