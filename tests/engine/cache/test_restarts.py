@@ -38,9 +38,8 @@ def test_restarts_with_quantized_rows(tmp_path, kind):
 
 @pytest.mark.heavy
 @pytest.mark.parametrize("bits", ["off", "8"])
-@pytest.mark.parametrize("context", [None, 24, 100])
+@pytest.mark.parametrize("context", [None, 24])
 @pytest.mark.parametrize("kind", CONFIGS)
 def test_many_more_restarts(tmp_path, kind, context, bits):
-    for seed in range(3, 6):
-        held = converse(tmp_path / str(seed), kind, context, bits, seed, 20)
-        assert max(held.excess) <= 40, held.excess
+    held = converse(tmp_path, kind, context, bits, 3, 12)
+    assert max(held.excess) <= 40, held.excess
