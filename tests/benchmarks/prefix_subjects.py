@@ -155,7 +155,7 @@ class RealSubject(Subject):
         unseen = self.seen.unseen(planned.ids)
         facts, reply = self._answer(self._session, messages)
         self.note(facts.prompt_tokens, self._session.cache.kept_bytes)
-        self.seen.add((*planned.ids, *facts.output_ids))
+        self.seen.add(self._session.cache.tokens)  # The last token of a reply that reached its limit was never computed.
         theirs = self.theirs.read(planned.ids, planned.pinned, facts.output_ids)
         cold, _ = self._answer(Session(self._loaded, kept_bytes=0), messages)
         return reply, Cell(facts.prompt_tokens - facts.cached_tokens, unseen, theirs, facts.output_ids == cold.output_ids)
@@ -190,7 +190,11 @@ class RealSubject(Subject):
 
     def _restart_mlx_lm(self) -> None:
         import mlx.core as mx
-        from mlx_lm.models.cache import make_prompt_cache
+        from mlx_lm.models.cache import RotatingKVCache, make_prompt_cache
+
+        def make() -> list[Any]:
+            made = make_prompt_cache(self._loaded.model)  # This model's own `make_cache` would ignore `max_kv_size`.
+            return made if self._context is None else [RotatingKVCache(max_size=self._context, keep=4) for _ in made]
 
         def store(cache: list[Any], ids: Sequence[int]) -> None:
             for start in range(0, len(ids), 512):
@@ -198,7 +202,7 @@ class RealSubject(Subject):
                 for layer in cache:
                     layer.update_and_fetch(rows, rows)
 
-        self.theirs = MlxLm(lambda: make_prompt_cache(self._loaded.model, self._context), store)
+        self.theirs = MlxLm(make, store)
 
 
 class TinySubject(Subject):
