@@ -19,6 +19,9 @@ STATES_AHEAD = 40
 """States of the gated delta rule that MLX allocates ahead where no kernel does its loop over the tokens."""
 OPERATIONS_AHEAD, DROPPING_OPERATIONS, PACKING_OPERATIONS = 60, 6, 24
 """Operations that MLX allocates for before the first of them is done, and those of one layer's cache at a forward's end."""
+UNPACKED, UNPACKED_LATENTS, UNPACKED_IN_PARALLEL = 3, 4, 5
+"""Packed layers that are unpacked at once while a token is written; most where a state space runs beside the attention."""
+GROWN_AT_ONCE = 0.3
 MASK_BYTES = 1
 SAMPLING_COPIES = 6
 """Arrays of the vocabulary's size that drawing a token makes, in float32: sorted, their order, sums, masks."""
@@ -70,6 +73,8 @@ def is_fused(attention: Attention, step: Step) -> bool:
 
 def transient(shape: Shape, step: Step) -> Transient:
     """Return what a forward takes at its most demanding moment: while one layer attends, or at its end."""
+    if step.chunk == 1:
+        return _writing(shape, step)
     attentions = [layer.attention for layer in shape.layers if layer.attention is not None]
     waiting = sum(_waiting(attention, step) for attention in attentions)
     layers = [_of_layer(layer, shape, step) for layer in shape.layers]
@@ -81,6 +86,27 @@ def transient(shape: Shape, step: Step) -> Transient:
         grown = 0.0 if before is None or _in_place(before, step) else _grown(shape.layers[-1].attention, step)
         moments.append(replace(layers[-2], ahead=grown + _remade(attentions, step), waiting=waiting))
     return max(moments, key=lambda one: one.bytes, default=Transient())
+
+
+def _writing(shape: Shape, step: Step) -> Transient:
+    """Return what writing one token takes: little is computed in a layer, so that MLX is several layers ahead.
+
+    Of packed layers that many are unpacked, and where a token makes their buffers grow, several have both: those of a third of
+    all layers, and of all latent ones, whose growing waits for nothing else.
+    """
+    layer = max((_of_layer(one, shape, step) for one in shape.layers), key=lambda one: one.bytes, default=Transient())
+    packed = [one for one in shape.layers if one.attention is not None and _unpacked(one.attention, step)]
+    ahead = 0.0
+    for one in packed:
+        attention = one.attention
+        if attention is not None:
+            ahead += _grown(attention, step) * (1 if attention.kind == "latent" else GROWN_AT_ONCE)
+    unpacked = sorted((_unpacked(one.attention, step) for one in packed if one.attention is not None), reverse=True)
+    parallel = any(one.recurrent is not None for one in packed)
+    latent = any(one.attention is not None and one.attention.kind == "latent" for one in packed)
+    count = UNPACKED_IN_PARALLEL if parallel else UNPACKED_LATENTS if latent else UNPACKED
+    rows = sum(unpacked[:count]) if packed else layer.rows
+    return replace(layer, rows=rows, ahead=ahead)
 
 
 def logits_bytes(shape: Shape) -> float:

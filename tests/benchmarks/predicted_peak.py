@@ -85,7 +85,7 @@ CONFIGS: dict[str, dict[str, Any]] = {
         "tie_word_embeddings": True,
     },
 }
-LENGTHS = (1500, 2048, 3500)
+LENGTHS = (1538, 2050, 3074)
 PRECISIONS = ("off", "8")
 
 
