@@ -1,5 +1,6 @@
 """`flint`: with arguments a command line, without a window."""
 
+import gc
 import os
 import signal
 import sys
@@ -8,6 +9,8 @@ from typing import TYPE_CHECKING
 
 SCREENS = ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")
 """What says on Linux that a window can be shown."""
+COLLECT_AFTER_MS = 500
+"""Starting makes much and drops little: looking for garbage meanwhile would only hold the first paint up."""
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QApplication
@@ -15,6 +18,7 @@ if TYPE_CHECKING:
     from app.instance import Instance
     from app.theme import Theme
     from app.window import MainWindow
+    from engine.host import Host
 
 
 def build(argv: Sequence[str]) -> "tuple[QApplication, MainWindow]":
@@ -27,15 +31,19 @@ def build(argv: Sequence[str]) -> "tuple[QApplication, MainWindow]":
     from engine.chats.store import ChatStore
     from engine.core.paths import locate
     from engine.core.preferences import Preferences
-    from engine.host import Host
 
     application = _application(argv)
     paths = locate()
     preferences = Preferences(paths.settings)
     store = ChatStore(paths.chats)
     store.recover()
-    bridge = Bridge(Host(paths, preferences))
-    return application, MainWindow(store, preferences, bridge, _theme(preferences.get("theme")))
+
+    def make_host() -> "Host":
+        from engine.host import Host
+
+        return Host(paths, preferences)
+
+    return application, MainWindow(store, preferences, Bridge(make_host), _theme(preferences.get("theme")))
 
 
 def main() -> int:
@@ -58,9 +66,11 @@ def _open_window() -> int:
     from engine.core.logs import keep_log
     from engine.core.paths import locate
 
+    gc.disable()
     paths = locate()
     keep_log(paths)
     application = _application(sys.argv)
+    _collect_garbage_later(application)
     _close_on_signals(application)
     instance = Instance(paths.data)
     if not instance.acquire():
@@ -114,6 +124,17 @@ def _close_on_signals(application: "QApplication") -> None:
 
     notifier = QSocketNotifier(noticed, QSocketNotifier.Type.Read, application)
     notifier.activated.connect(close)
+
+
+def _collect_garbage_later(application: "QApplication") -> None:
+    """Collect garbage again once the window is there, but never look at what starting made: it stays to the end."""
+    from PySide6.QtCore import QTimer
+
+    def collect() -> None:
+        gc.freeze()
+        gc.enable()
+
+    QTimer.singleShot(COLLECT_AFTER_MS, application, collect)
 
 
 def _complain(text: str, hint: str) -> int:

@@ -1,28 +1,39 @@
 """Between the engine's threads and the window: commands go out, events come in on the GUI thread."""
 
 import itertools
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
 
 from engine.core.messages import TERMINALS, Cancel, Command, Event, TextDelta
-from engine.host import Host
+
+if TYPE_CHECKING:
+    from engine.core.connection import Connection
+    from engine.host import Host
 
 DRAIN_EVERY_MS = 33
 """Two frames: often enough to look like writing, seldom enough to leave the engine alone. Never a signal per token."""
 
 
 class Bridge(QObject):
-    """Owns the host. `received` carries every event, text of one drain joined; the timer runs only while requests do."""
+    """Owns the host. `received` carries every event, text of one drain joined; the timer runs only while requests do.
+
+    `make_host` is called by `start`, on the GUI thread: the engine's code is then imported after the first paint. What is sent
+    before waits until then.
+    """
 
     received = Signal(object)
     started = Signal()
     _woken = Signal()
 
-    def __init__(self, host: Host, parent: QObject | None = None) -> None:
+    def __init__(self, make_host: "Callable[[], Host]", parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._host = host
+        self._make_host = make_host
+        self._host: Host | None = None
+        self._connection: Connection | None = None
+        self._early: list[Command] = []
         self._open: set[str] = set()
         self._numbers = itertools.count(1)
         self._closed = False
@@ -30,11 +41,15 @@ class Bridge(QObject):
         self._timer.setInterval(DRAIN_EVERY_MS)
         self._timer.timeout.connect(self.drain)
         self._woken.connect(self._timer.start, Qt.ConnectionType.QueuedConnection)
-        self._connection = host.connect(self._woken.emit)
 
     def start(self) -> None:
-        """Start the engine's threads."""
+        """Make the host, start the engine's threads and hand them what was sent before."""
+        self._host = self._make_host()
+        self._connection = self._host.connect(self._woken.emit)
         self._host.start()
+        for command in self._early:
+            self._connection.send(command)
+        self._early.clear()
         self._timer.start()
         self.started.emit()
 
@@ -45,6 +60,9 @@ class Bridge(QObject):
     def send(self, command: Command) -> None:
         """Hand a command to the engine; its events come with `received`."""
         self._open.add(command.request_id)
+        if self._connection is None:
+            self._early.append(command)
+            return
         self._connection.send(command)
         self._timer.start()
 
@@ -54,6 +72,8 @@ class Bridge(QObject):
 
     def drain(self) -> None:
         """Deliver what waits; once nothing runs, stop looking until the engine wakes us."""
+        if self._connection is None:
+            return
         quiet = True
         for event in joined(self._connection.drain()):
             quiet = False
@@ -70,7 +90,8 @@ class Bridge(QObject):
             return
         self._closed = True
         self._timer.stop()
-        self._host.close()
+        if self._host is not None:
+            self._host.close()
         self.drain()
         self._timer.stop()
 

@@ -4,12 +4,17 @@ import contextlib
 import hashlib
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QDeadlineTimer, QLockFile, QObject, QThread, Signal
-from PySide6.QtNetwork import QLocalServer, QLocalSocket
+from PySide6.QtCore import QDeadlineTimer, QLockFile, QObject, QThread, QTimer, Signal
+
+if TYPE_CHECKING:
+    from PySide6.QtNetwork import QLocalServer, QLocalSocket
 
 RAISE = b"raise"
 TIMEOUT_MS = 5000
+LISTEN_AFTER_MS = 300
+"""The first paint comes before Qt's network code is loaded; who asks meanwhile waits, up to `TIMEOUT_MS`."""
 _TRY_AGAIN_MS = 50
 
 
@@ -25,25 +30,26 @@ class Instance(QObject):
         self._lock.setStaleLockTime(0)  # Age alone makes no lock stale.
         self._name = "flint-" + hashlib.sha256(str(data).encode()).hexdigest()[:16]
         self._server: QLocalServer | None = None
+        self._start = QTimer(self, singleShot=True, interval=LISTEN_AFTER_MS)
+        self._start.timeout.connect(self._listen)
 
     def acquire(self) -> bool:
         """Become the window of this data folder; return False when another process is.
 
-        A folder that cannot be written counts as ours: what is wrong with it is told by whoever writes there.
+        A folder that cannot be written counts as ours: what is wrong with it is told by whoever writes there. It answers other
+        starts as soon as the event loop has run for a moment.
         """
         with contextlib.suppress(OSError):
             self._data.mkdir(mode=0o700, parents=True, exist_ok=True)
         if not self._locks() and self._lock.error() is QLockFile.LockError.LockFailedError:
             return False
-        QLocalServer.removeServer(self._name)
-        self._server = QLocalServer(self)
-        self._server.setSocketOptions(QLocalServer.SocketOption.UserAccessOption)
-        self._server.newConnection.connect(self._answer)
-        self._server.listen(self._name)
+        self._start.start()
         return True
 
     def ask_to_raise(self) -> bool:
         """Ask the process that has the window to show it; return whether it answered."""
+        from PySide6.QtNetwork import QLocalSocket
+
         socket = QLocalSocket()
         if not self._reaches(socket):
             return False
@@ -55,6 +61,7 @@ class Instance(QObject):
 
     def release(self) -> None:
         """Give the lock back, so that the next start gets the window."""
+        self._start.stop()
         if self._server:
             self._server.close()
             self._server = None
@@ -68,7 +75,16 @@ class Instance(QObject):
         """
         return self._lock.tryLock(0) or (self._lock.removeStaleLockFile() and self._lock.tryLock(0))
 
-    def _reaches(self, socket: QLocalSocket) -> bool:
+    def _listen(self) -> None:
+        from PySide6.QtNetwork import QLocalServer
+
+        QLocalServer.removeServer(self._name)
+        self._server = QLocalServer(self)
+        self._server.setSocketOptions(QLocalServer.SocketOption.UserAccessOption)
+        self._server.newConnection.connect(self._answer)
+        self._server.listen(self._name)
+
+    def _reaches(self, socket: "QLocalSocket") -> bool:
         """Connect to the process that has the window; it may have the lock already and not listen yet."""
         deadline = QDeadlineTimer(TIMEOUT_MS)
         while True:
@@ -89,7 +105,7 @@ class Instance(QObject):
         if socket.bytesAvailable():
             self._read(socket)
 
-    def _read(self, socket: QLocalSocket) -> None:
+    def _read(self, socket: "QLocalSocket") -> None:
         if bytes(socket.readAll().data()).startswith(RAISE):
             socket.write(b"ok")
             socket.flush()

@@ -16,7 +16,7 @@ class Mark(IntFlag):
     DIM = 16
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Run:
     """Text in one style; `href` is where a link leads, empty for other text. A line break is U+2028."""
 
@@ -34,7 +34,7 @@ class Gap(Enum):
     NONE = 0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Marker:
     """A list item's sign: a bullet, a number or a check box, standing in the space before `right` pixels."""
 
@@ -42,7 +42,7 @@ class Marker:
     right: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Place:
     """Where a block stands.
 
@@ -57,7 +57,7 @@ class Place:
     markers: tuple[Marker, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Paragraph:
     """Text; `level` 1 to 6 for a heading, 0 for reading text."""
 
@@ -66,7 +66,7 @@ class Paragraph:
     level: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Code:
     """A code block: its language as written, its text without the last line break; `closed` once nothing can follow."""
 
@@ -76,7 +76,7 @@ class Code:
     closed: bool
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Column:
     """A table's column; `share` of the width in percent."""
 
@@ -87,7 +87,7 @@ class Column:
 type Row = tuple[tuple[Run, ...], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class TableRows:
     """Rows of a table that follow one another: a long table is several of these. `head`: the first row is the heading."""
 
@@ -97,7 +97,7 @@ class TableRows:
     rows: tuple[Row, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Rule:
     """A line across."""
 

@@ -15,8 +15,6 @@ _IGNORED = (
 )
 # What joins the character before it: the above, kana voicing marks, and the later parts of a Hangul syllable.
 _JOINING = _IGNORED + "\u3099\u309a\u1160-\u11ff"
-_IGNORED_MARK = re.compile(f"[{_IGNORED}]+")
-_CLUSTER = re.compile(f"[\x00-\x7f][{_JOINING}]+|[^\x00-\x7f][{_JOINING}]*")
 
 # Letters whose stroke or ligature Unicode does not take apart.
 _LETTERS = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ħ": "h", "ŧ": "t", "ı": "i", "æ": "ae", "œ": "oe", "’": "'", "‘": "'"})
@@ -27,7 +25,6 @@ _SINGLES = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3041-\u3096\u3099\u309a\u309d-\u309f\u30a1-\u30ff\u3100-\u312f\u3400-\u4dbf"
     "\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff\U00020000-\U000323af#+$"
 )
-SINGLE = re.compile(f"[{_SINGLES}]")
 
 
 @dataclass(frozen=True)
@@ -58,6 +55,22 @@ class Folded:
         return self.original_length if index + 1 == len(self.origins) else self.origins[index + 1]
 
 
+@functools.cache
+def single() -> re.Pattern[str]:
+    """Return the pattern of a character that is a word of its own. Compiled on first use, as those below: it takes a while."""
+    return re.compile(f"[{_SINGLES}]")
+
+
+@functools.cache
+def _ignored_mark() -> re.Pattern[str]:
+    return re.compile(f"[{_IGNORED}]+")
+
+
+@functools.cache
+def _cluster() -> re.Pattern[str]:
+    return re.compile(f"[\x00-\x7f][{_JOINING}]+|[^\x00-\x7f][{_JOINING}]*")
+
+
 def fold(text: str) -> str:
     """Return `text` for comparing: lower case, without diacritics, in compatibility form."""
     if text.isascii():
@@ -80,14 +93,14 @@ def fold_with_origins(text: str) -> Folded:
 
 def spaced(folded: str) -> str:
     """Return folded text in the form the index is given: each character of an unspaced script stands alone."""
-    return SINGLE.sub(lambda match: f" {match[0]} ", folded).replace("\x00", " ")
+    return single().sub(lambda match: f" {match[0]} ", folded).replace("\x00", " ")
 
 
 def _pieces(text: str) -> list[tuple[str, int, bool]]:
     """Return the folded pieces of a text, each with its place there and whether it was folded character by character."""
     pieces = []
     end = 0
-    for match in _CLUSTER.finditer(text):
+    for match in _cluster().finditer(text):
         if match.start() > end:
             pieces.append((text[end : match.start()].lower(), end, True))
         pieces.append((_fold_cluster(match[0]), match.start(), False))
@@ -99,5 +112,5 @@ def _pieces(text: str) -> list[tuple[str, int, bool]]:
 
 @functools.lru_cache(maxsize=8192)
 def _fold_cluster(cluster: str) -> str:
-    bare = _IGNORED_MARK.sub("", unicodedata.normalize("NFKD", cluster))
+    bare = _ignored_mark().sub("", unicodedata.normalize("NFKD", cluster))
     return unicodedata.normalize("NFC", bare).casefold().translate(_LETTERS)

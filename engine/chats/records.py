@@ -5,12 +5,13 @@ from typing import Any, Literal
 
 from engine.core.errors import ErrorInfo
 from engine.core.messages import ReplyFacts, Role
+from engine.core.record import Record
 
 type MessageState = Literal["complete", "streaming", "interrupted", "cancelled", "failed"]
 
 
-@dataclass(frozen=True)
-class ChatSummary:
+@dataclass(frozen=True, repr=False, eq=False)
+class ChatSummary(Record):
     """A chat as the list shows it. `updated_at` is its last message's time; `deleted_at` is None outside the trash."""
 
     id: str
@@ -22,8 +23,8 @@ class ChatSummary:
     deleted_at: float | None = None
 
 
-@dataclass(frozen=True)
-class StoredMessage:
+@dataclass(frozen=True, repr=False, eq=False)
+class StoredMessage(Record):
     """One message of a chat's tree.
 
     `parent_id` is None for a first message. The messages with the same parent are siblings (an edit or another try of a
@@ -46,8 +47,8 @@ class StoredMessage:
     sibling_count: int
 
 
-@dataclass(frozen=True)
-class SearchHit:
+@dataclass(frozen=True, repr=False, eq=False)
+class SearchHit(Record):
     """A place where a search found its words: a message, or the chat's title when `message_id` is None.
 
     `spans` are the (start, end) character positions of the matches in `snippet`.
@@ -60,8 +61,8 @@ class SearchHit:
     spans: tuple[tuple[int, int], ...]
 
 
-@dataclass(frozen=True)
-class MessageNode:
+@dataclass(frozen=True, repr=False, eq=False)
+class MessageNode(Record):
     """A message as export keeps it. `facts` and `error` are JSON values as stored, so that nothing unknown is lost.
 
     `active`: of its siblings, the one that is shown when their parent is.
@@ -80,8 +81,8 @@ class MessageNode:
     active: bool
 
 
-@dataclass(frozen=True)
-class ChatTree:
+@dataclass(frozen=True, repr=False, eq=False)
+class ChatTree(Record):
     """A whole chat, every branch: `messages` in the order they were written, so a parent stands before its children."""
 
     chat: ChatSummary

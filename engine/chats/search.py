@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from engine.chats.folding import SINGLE, fold, spaced
+from engine.chats.folding import fold, single, spaced
 from engine.chats.records import SearchHit
 from engine.chats.snippet import make_snippet
 
@@ -120,5 +120,5 @@ def _needle(term: Term) -> re.Pattern[str]:
     if not words:
         return re.compile(re.escape(fold(term.literal)))
     between = r"(?:[^\w#+$]|_)*"
-    start = "" if SINGLE.match(words[0]) else r"(?<![^\W_])"
+    start = "" if single().match(words[0]) else r"(?<![^\W_])"
     return re.compile(start + between.join(re.escape(word) for word in words))

@@ -3,9 +3,11 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
+from engine.core.record import Record
 
-@dataclass(frozen=True)
-class ErrorInfo:
+
+@dataclass(frozen=True, repr=False, eq=False)
+class ErrorInfo(Record):
     """An error as it travels in an event: plain data, the same facts as the exception it came from."""
 
     code: str

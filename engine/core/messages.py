@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from engine.core.errors import ErrorInfo
+from engine.core.record import Record
 from engine.core.settings import Sampling
 
 type Role = Literal["system", "user", "assistant"]
@@ -18,8 +19,8 @@ type WhenFull = Literal["stop", "roll", "compact"]
 type FinishReason = Literal["stop", "length", "context", "cancelled"]
 
 
-@dataclass(frozen=True)
-class Message:
+@dataclass(frozen=True, repr=False, eq=False)
+class Message(Record):
     """One turn of a conversation as the model is given it.
 
     A reply brings the token `ids` it was written with, without the one that ended it, and the `fingerprint` of the model that
@@ -35,8 +36,8 @@ class Message:
 # -- facts that travel ---------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class ModelEntry:
+@dataclass(frozen=True, repr=False, eq=False)
+class ModelEntry(Record):
     """A model on this machine, as the library lists it.
 
     `id` names it for `LoadModel`; `kind` is "mlx" (ready to load) or "gguf" (imported first); `problem` is empty or says why
@@ -55,8 +56,8 @@ class ModelEntry:
     problem: str = ""
 
 
-@dataclass(frozen=True)
-class LoadedModel:
+@dataclass(frozen=True, repr=False, eq=False)
+class LoadedModel(Record):
     """What is known of a model once it is in memory.
 
     `context` is the trained length in tokens; `weights_bytes` what is held; `read_bytes_per_token` what one decode step reads
@@ -78,8 +79,8 @@ class LoadedModel:
     load_s: float
 
 
-@dataclass(frozen=True)
-class ReplyFacts:
+@dataclass(frozen=True, repr=False, eq=False)
+class ReplyFacts(Record):
     """Everything measured about one reply; stored with it. Times in seconds, rates in tokens a second, sizes in bytes.
 
     `cached_tokens` of the `prompt_tokens` were already in the KV cache; `chunks` are the prefill's chunk lengths; `seed`,
@@ -113,8 +114,8 @@ class ReplyFacts:
     dropped_messages: int = 0
 
 
-@dataclass(frozen=True)
-class MemoryReading:
+@dataclass(frozen=True, repr=False, eq=False)
+class MemoryReading(Record):
     """Memory at one moment, in bytes; 0 where a figure is not known.
 
     `footprint` is this process as the system's memory killer counts it; `active`, `cached`, `peak` are MLX's counters;
@@ -136,15 +137,15 @@ class MemoryReading:
 # -- commands ------------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class ListModels:
+@dataclass(frozen=True, repr=False, eq=False)
+class ListModels(Record):
     """Look for the models on this machine; answered by `ModelsListed`, then the request's end."""
 
     request_id: str
 
 
-@dataclass(frozen=True)
-class ImportModel:
+@dataclass(frozen=True, repr=False, eq=False)
+class ImportModel(Record):
     """Import a GGUF into Flint's own folder; reports `ImportProgress`, then `ModelImported`."""
 
     request_id: str
@@ -152,8 +153,8 @@ class ImportModel:
     name: str = ""
 
 
-@dataclass(frozen=True)
-class LoadModel:
+@dataclass(frozen=True, repr=False, eq=False)
+class LoadModel(Record):
     """Load a model (importing it first where it must be) in place of the one before.
 
     Reports `ImportProgress` and `LoadProgress`, then `ModelLoaded`.
@@ -164,15 +165,15 @@ class LoadModel:
     weights: Weights = "auto"
 
 
-@dataclass(frozen=True)
-class UnloadModel:
+@dataclass(frozen=True, repr=False, eq=False)
+class UnloadModel(Record):
     """Drop the loaded model and give its memory back; reports `ModelUnloaded`."""
 
     request_id: str
 
 
-@dataclass(frozen=True)
-class Generate:
+@dataclass(frozen=True, repr=False, eq=False)
+class Generate(Record):
     """Continue a conversation: `messages` end with the user's. `context` None means as large as the model allows.
 
     `summary` stands for what came before the messages. `model_id` names the model that must answer: it is loaded first when
@@ -194,24 +195,24 @@ class Generate:
     guarded: bool = True
 
 
-@dataclass(frozen=True)
-class Cancel:
+@dataclass(frozen=True, repr=False, eq=False)
+class Cancel(Record):
     """Stop the request named by `target`: within one prefill chunk or one token when it runs, at once when it waits."""
 
     request_id: str
     target: str
 
 
-@dataclass(frozen=True)
-class SetUnloadAfter:
+@dataclass(frozen=True, repr=False, eq=False)
+class SetUnloadAfter(Record):
     """Unload an idle model after this many seconds; 0 never."""
 
     request_id: str
     seconds: float
 
 
-@dataclass(frozen=True)
-class SetPrefixCache:
+@dataclass(frozen=True, repr=False, eq=False)
+class SetPrefixCache(Record):
     """Keep at most so many bytes of what was read: in memory besides the live conversation, and on disk. 0 keeps nothing."""
 
     request_id: str
@@ -219,23 +220,23 @@ class SetPrefixCache:
     disk_bytes: int
 
 
-@dataclass(frozen=True)
-class ForgetChats:
+@dataclass(frozen=True, repr=False, eq=False)
+class ForgetChats(Record):
     """Take what belongs to none but these chats out of the prefix cache, of every model; for chats removed for good."""
 
     request_id: str
     chat_ids: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class ClearPrefixCache:
+@dataclass(frozen=True, repr=False, eq=False)
+class ClearPrefixCache(Record):
     """Forget everything that was read, in memory and on disk."""
 
     request_id: str
 
 
-@dataclass(frozen=True)
-class Shutdown:
+@dataclass(frozen=True, repr=False, eq=False)
+class Shutdown(Record):
     """Cancel what runs, end every request, free the model and end the engine thread."""
 
     request_id: str
@@ -244,16 +245,16 @@ class Shutdown:
 # -- events --------------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class ModelsListed:
+@dataclass(frozen=True, repr=False, eq=False)
+class ModelsListed(Record):
     """The models on this machine, the ready ones first."""
 
     request_id: str
     models: tuple[ModelEntry, ...]
 
 
-@dataclass(frozen=True)
-class ImportProgress:
+@dataclass(frozen=True, repr=False, eq=False)
+class ImportProgress(Record):
     """Bytes converted so far, of all."""
 
     request_id: str
@@ -261,16 +262,16 @@ class ImportProgress:
     total_bytes: int
 
 
-@dataclass(frozen=True)
-class ModelImported:
+@dataclass(frozen=True, repr=False, eq=False)
+class ModelImported(Record):
     """The GGUF is now a model in Flint's own folder."""
 
     request_id: str
     model: ModelEntry
 
 
-@dataclass(frozen=True)
-class LoadProgress:
+@dataclass(frozen=True, repr=False, eq=False)
+class LoadProgress(Record):
     """How far a load is: `fraction` from 0 to 1, `stage` in words."""
 
     request_id: str
@@ -279,24 +280,24 @@ class LoadProgress:
     stage: str
 
 
-@dataclass(frozen=True)
-class ModelLoaded:
+@dataclass(frozen=True, repr=False, eq=False)
+class ModelLoaded(Record):
     """The model can answer now."""
 
     request_id: str
     model: LoadedModel
 
 
-@dataclass(frozen=True)
-class ModelUnloaded:
+@dataclass(frozen=True, repr=False, eq=False)
+class ModelUnloaded(Record):
     """No model is held any more; `idle` says that it was Flint's own decision."""
 
     request_id: str
     idle: bool = False
 
 
-@dataclass(frozen=True)
-class GuardChoice:
+@dataclass(frozen=True, repr=False, eq=False)
+class GuardChoice(Record):
     """A change that would make a reply fit: the settings to change (name and value as text), and the figures it leads to."""
 
     title: str
@@ -307,8 +308,8 @@ class GuardChoice:
     peak_bytes: int
 
 
-@dataclass(frozen=True)
-class MemoryRefused:
+@dataclass(frozen=True, repr=False, eq=False)
+class MemoryRefused(Record):
     """A reply would take more memory than is safe; its request fails, and nothing was read. Sizes in bytes.
 
     `context` is the number of tokens it was judged with; `choices` would make it fit, the smallest loss first.
@@ -324,16 +325,16 @@ class MemoryRefused:
     arithmetic: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class Compacting:
+@dataclass(frozen=True, repr=False, eq=False)
+class Compacting(Record):
     """The older turns are being summarised: `tokens` of the summary are written."""
 
     request_id: str
     tokens: int
 
 
-@dataclass(frozen=True)
-class ContextCompacted:
+@dataclass(frozen=True, repr=False, eq=False)
+class ContextCompacted(Record):
     """The first `messages` of the request's conversation (the system's not counted) are now this `summary` to the model."""
 
     request_id: str
@@ -341,8 +342,8 @@ class ContextCompacted:
     messages: int
 
 
-@dataclass(frozen=True)
-class PrefillProgress:
+@dataclass(frozen=True, repr=False, eq=False)
+class PrefillProgress(Record):
     """Prompt tokens read: `done` of `total` new ones, beside `cached` that were known.
 
     `rate` in tokens a second so far; `context` the context length in tokens that the reply gets.
@@ -356,8 +357,8 @@ class PrefillProgress:
     context: int = 0
 
 
-@dataclass(frozen=True)
-class TextDelta:
+@dataclass(frozen=True, repr=False, eq=False)
+class TextDelta(Record):
     """More of the reply: answer `text`, or `reasoning` where the model thinks aloud.
 
     `output_tokens` so far; `rate` decode tokens a second; `context_used` tokens of the `context`
@@ -374,32 +375,32 @@ class TextDelta:
     context: int = 0
 
 
-@dataclass(frozen=True)
-class MemoryMeasured:
+@dataclass(frozen=True, repr=False, eq=False)
+class MemoryMeasured(Record):
     """A memory reading, sent while something runs and when something changed."""
 
     request_id: str
     reading: MemoryReading
 
 
-@dataclass(frozen=True)
-class Finished:
+@dataclass(frozen=True, repr=False, eq=False)
+class Finished(Record):
     """The request is done; a reply's facts come with it."""
 
     request_id: str
     reply: ReplyFacts | None = None
 
 
-@dataclass(frozen=True)
-class Cancelled:
+@dataclass(frozen=True, repr=False, eq=False)
+class Cancelled(Record):
     """The request was stopped because somebody asked; what was measured of a reply until then comes with it."""
 
     request_id: str
     reply: ReplyFacts | None = None
 
 
-@dataclass(frozen=True)
-class Failed:
+@dataclass(frozen=True, repr=False, eq=False)
+class Failed(Record):
     """The request could not be done."""
 
     request_id: str

@@ -5,8 +5,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-import platformdirs
-
 
 @dataclass(frozen=True)
 class Paths:
@@ -43,6 +41,8 @@ def locate(environ: Mapping[str, str] = os.environ) -> Paths:
     if home:
         root = Path(os.path.expanduser(home)).absolute()  # noqa: PTH111 - Path.expanduser raises for a user that is not there.
         return Paths(data=root, cache=root / "cache", config=root)
+    import platformdirs  # Here: with a folder of one's own it is not needed.
+
     dirs = platformdirs.PlatformDirs("Flint", appauthor=False)
     return Paths(data=dirs.user_data_path, cache=dirs.user_cache_path, config=dirs.user_config_path)
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any, Literal, cast, get_args, get_origin, get_type_hints
 
 from engine.core.errors import SettingsError
+from engine.core.record import Record
 
 type Value = bool | int | float | str | None
 
@@ -33,8 +34,8 @@ class Scope(enum.Enum):
     CHAT = "chat"
 
 
-@dataclass(frozen=True)
-class Setting:
+@dataclass(frozen=True, repr=False, eq=False)
+class Setting(Record):
     """One declared setting.
 
     `kind` is the plain type; `optional` allows None, which `none_label` names; `choices` pairs stored values with labels;
@@ -138,8 +139,8 @@ def _setting(default: Any, **facts: Any) -> Any:
     return field(default=default, metadata=facts)
 
 
-@dataclass(frozen=True)
-class Sampling:
+@dataclass(frozen=True, repr=False, eq=False)
+class Sampling(Record):
     """How the next token is drawn. Applied in this order: repetition penalty, temperature, top-k, top-p, min-p."""
 
     temperature: float = _setting(
@@ -218,8 +219,8 @@ class Sampling:
     )
 
 
-@dataclass(frozen=True)
-class Conversation:
+@dataclass(frozen=True, repr=False, eq=False)
+class Conversation(Record):
     """What a conversation is held with."""
 
     system_prompt: str = _setting(
@@ -242,8 +243,8 @@ class Conversation:
     )
 
 
-@dataclass(frozen=True)
-class KeyValueCache:
+@dataclass(frozen=True, repr=False, eq=False)
+class KeyValueCache(Record):
     """How the KV cache is kept, and what happens when the context is full."""
 
     kv_bits: Literal["off", "8", "8/4", "4"] = _setting(
@@ -274,8 +275,8 @@ class KeyValueCache:
     )
 
 
-@dataclass(frozen=True)
-class Engine:
+@dataclass(frozen=True, repr=False, eq=False)
+class Engine(Record):
     """How a model is held in memory."""
 
     weights: Literal["auto", "as-stored", "dense"] = _setting(
@@ -298,8 +299,8 @@ class Engine:
     )
 
 
-@dataclass(frozen=True)
-class Memory:
+@dataclass(frozen=True, repr=False, eq=False)
+class Memory(Record):
     """What is kept of conversations that were read, so that they are not read again."""
 
     prefix_cache_memory: float = _setting(
@@ -323,8 +324,8 @@ class Memory:
     )
 
 
-@dataclass(frozen=True)
-class Appearance:
+@dataclass(frozen=True, repr=False, eq=False)
+class Appearance(Record):
     """How Flint looks."""
 
     theme: Literal["system", "light", "dark"] = _setting(
@@ -335,8 +336,8 @@ class Appearance:
     )
 
 
-@dataclass(frozen=True)
-class Folders:
+@dataclass(frozen=True, repr=False, eq=False)
+class Folders(Record):
     """Where large things are kept."""
 
     models_folder: str = _setting(
@@ -347,8 +348,8 @@ class Folders:
     )
 
 
-@dataclass(frozen=True)
-class Group:
+@dataclass(frozen=True, repr=False, eq=False)
+class Group(Record):
     """A heading of the settings panel and the dataclass that declares what stands under it."""
 
     label: str

@@ -80,7 +80,7 @@ class Ears:
 
 @pytest.fixture
 def ears(qtbot):
-    bridge = Bridge(Host(locate(), Preferences(locate().settings)))
+    bridge = Bridge(lambda: Host(locate(), Preferences(locate().settings)))
     bridge.start()
     yield Ears(qtbot, bridge)
     bridge.close()
@@ -163,6 +163,6 @@ def test_command_after_closing_fails_instead_of_hanging(ears):
 
 
 def test_bridge_that_was_never_started_can_be_closed():
-    bridge = Bridge(Host(locate(), Preferences(locate().settings)))
+    bridge = Bridge(lambda: Host(locate(), Preferences(locate().settings)))
     bridge.close()
     assert not any(thread.name == "flint-engine" for thread in threading.enumerate())

@@ -111,6 +111,7 @@ def test_socket_left_by_a_crash_does_not_hide_the_window(qtbot, qapp, data):
 
 
 def test_noise_on_the_socket_raises_nothing(qtbot, first):
+    qtbot.waitUntil(lambda: first._server is not None)
     socket = QLocalSocket()
     socket.connectToServer(first._name)
     assert socket.waitForConnected(5000)

@@ -48,7 +48,8 @@ def host():
 
 @pytest.fixture
 def bridge(qtbot, host):
-    bridge = Bridge(host)
+    bridge = Bridge(lambda: host)
+    bridge.start()
     yield bridge
     bridge.close()
 

@@ -23,7 +23,7 @@ class Controlled:
         self.qtbot = qtbot
         self.store = ChatStore(locate().chats)
         preferences = Preferences(locate().settings)
-        self.bridge = Bridge(Host(locate(), preferences))
+        self.bridge = Bridge(lambda: Host(locate(), preferences))
         self.models = ModelController(self.store, self.bridge, preferences)
         self.states, self.told, self.loaded, self.imports = [], [], [], []
         self.models.changed.connect(self.states.append)

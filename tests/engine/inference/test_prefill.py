@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from engine.cache.prefix import PrefixCache
-from engine.inference.prefill import LARGEST_CHUNK, SMALLEST_CHUNK, TARGET_S, ChunkSize, prefill
+from engine.inference.prefill import EFFICIENT_CHUNK, LARGEST_CHUNK, LONGEST_S, SMALLEST_CHUNK, TARGET_S, ChunkSize, prefill
 from tests.engine.talk import FixedChunk, agree
 from tests.models.tiny_architectures import ARCHITECTURES
 
@@ -35,15 +35,21 @@ def test_a_very_fast_machine_stops_at_the_largest_chunk():
 
 
 def test_a_slow_machine_goes_down_by_halves_but_not_below_the_smallest_chunk():
-    assert learnt(TARGET_S / 40, 1)[-1] == 32
+    assert learnt(LONGEST_S / 40, 1)[-1] == 32
     assert learnt(1.0, 3) == [64, 32, SMALLEST_CHUNK, SMALLEST_CHUNK]
 
 
-def test_a_chunk_takes_at_most_the_target_once_it_has_settled():
-    for speed in (20, 100, 333, 1500, 6000):
+def test_a_chunk_takes_at_most_the_target_once_it_has_settled_or_is_short_and_takes_at_most_a_second():
+    for speed in (5, 20, 100, 333, 1500, 6000):
         settled = learnt(1 / speed, 12)[-1]
-        assert settled == SMALLEST_CHUNK or settled / speed <= TARGET_S
+        short = settled <= EFFICIENT_CHUNK and settled / speed <= LONGEST_S
+        assert settled == SMALLEST_CHUNK or settled / speed <= TARGET_S or short
         assert settled % SMALLEST_CHUNK == 0
+
+
+def test_a_slow_machine_reads_as_many_tokens_at_a_time_as_are_read_efficiently():
+    assert learnt(1 / 100, 12)[-1] == EFFICIENT_CHUNK
+    assert learnt(1 / 100, 12, tokens=SMALLEST_CHUNK)[-1] == EFFICIENT_CHUNK
 
 
 def test_a_short_last_chunk_and_a_clock_that_stood_still_teach_nothing():
