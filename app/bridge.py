@@ -1,13 +1,14 @@
 """Between the engine's threads and the window: commands go out, events come in on the GUI thread."""
 
 import itertools
+import sys
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
 
-from engine.core.messages import TERMINALS, Cancel, Command, Event, TextDelta
+from engine.core.messages import Cancel, Command, Event, TextDelta
 
 if TYPE_CHECKING:
     from engine.core.connection import Connection
@@ -15,10 +16,12 @@ if TYPE_CHECKING:
 
 DRAIN_EVERY_MS = 33
 """Two frames: often enough to look like writing, seldom enough to leave the engine alone. Never a signal per token."""
+SWITCH_S = 0.001
+"""How long the engine's thread may keep Python's lock from the GUI's; Python's own 5 ms are a third of a frame."""
 
 
 class Bridge(QObject):
-    """Owns the host. `received` carries every event, text of one drain joined; the timer runs only while requests do.
+    """Owns the host. `received` carries every event, text of one drain joined; the timer runs only while events come.
 
     `make_host` is called by `start`, on the GUI thread: the engine's code is then imported after the first paint. What is sent
     before waits until then.
@@ -34,7 +37,6 @@ class Bridge(QObject):
         self._host: Host | None = None
         self._connection: Connection | None = None
         self._early: list[Command] = []
-        self._open: set[str] = set()
         self._numbers = itertools.count(1)
         self._closed = False
         self._timer = QTimer(self)
@@ -44,6 +46,7 @@ class Bridge(QObject):
 
     def start(self) -> None:
         """Make the host, start the engine's threads and hand them what was sent before."""
+        sys.setswitchinterval(SWITCH_S)
         self._host = self._make_host()
         self._connection = self._host.connect(self._woken.emit)
         self._host.start()
@@ -59,7 +62,6 @@ class Bridge(QObject):
 
     def send(self, command: Command) -> None:
         """Hand a command to the engine; its events come with `received`."""
-        self._open.add(command.request_id)
         if self._connection is None:
             self._early.append(command)
             return
@@ -71,16 +73,14 @@ class Bridge(QObject):
         self.send(Cancel(self.new_id("cancel"), request_id))
 
     def drain(self) -> None:
-        """Deliver what waits; once nothing runs, stop looking until the engine wakes us."""
+        """Deliver what waits; where nothing did, stop looking until the engine wakes us."""
         if self._connection is None:
             return
         quiet = True
         for event in joined(self._connection.drain()):
             quiet = False
-            if isinstance(event, TERMINALS):
-                self._open.discard(event.request_id)
             self.received.emit(event)
-        if quiet and not self._open:
+        if quiet:
             self._timer.stop()
             self._connection.rest()
 

@@ -1,5 +1,6 @@
 """Colours, type and icons by role: the one place that knows a literal colour, a font's name or a pixel size of text."""
 
+import functools
 import re
 import sys
 from typing import Literal, get_args
@@ -109,6 +110,8 @@ class Theme(QObject):
         self._hints = QGuiApplication.styleHints()
         self._hints.colorSchemeChanged.connect(self._follow_system)
         self._hints.accessibility().contrastPreferenceChanged.connect(self._follow_system)
+        self._hints.accessibility().motionPreferenceChanged.connect(self._follow_motion)
+        self._follow_motion()
         self._follow_system()
 
     @property
@@ -124,7 +127,7 @@ class Theme(QObject):
     @property
     def still(self) -> bool:
         """Whether the system asks for less motion: loops stand still then."""
-        return self._hints.accessibility().motionPreference() == Qt.MotionPreference.ReducedMotion
+        return self._still
 
     def set_mode(self, mode: Mode) -> None:
         """Follow the system, or stay light or dark. Raises `ValueError` for another word."""
@@ -237,6 +240,9 @@ QScrollBar::add-page, QScrollBar::sub-page {{ background: transparent; }}
             self._dark, self._contrast = dark, contrast
             self.changed.emit()
 
+    def _follow_motion(self) -> None:
+        self._still = self._hints.accessibility().motionPreference() == Qt.MotionPreference.ReducedMotion
+
     def _draw(self, name: str, color: str, size: int, ratio: float) -> QPixmap:
         if name not in self._sources:
             self._sources[name] = resource("icons", f"{name}.svg").read_text("utf-8")
@@ -256,6 +262,11 @@ QScrollBar::add-page, QScrollBar::sub-page {{ background: transparent; }}
 
 
 def _parse(text: str) -> QColor:
+    return QColor(_parsed(text))  # A copy: whoever asked may change it.
+
+
+@functools.cache
+def _parsed(text: str) -> QColor:
     if text.startswith("#"):
         return QColor(text)
     red, green, blue, opacity = text.split(",")

@@ -10,7 +10,8 @@ from app.theme import Theme
 
 type Phase = Literal["idle", "queued", "reading", "writing", "stopping"]
 
-_FRAME_MS = 33
+_FRAME_MS = 50
+"""As the spinner's, so that Qt lets both timers fire together and paints once for the two."""
 _CROSSING_MS = 1200
 _BRIGHT = 1 / 6
 _NAMES = {
@@ -36,6 +37,7 @@ class PhaseLine(QProgressBar):
         self.setFixedHeight(2)
         self.setTextVisible(False)
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)  # A frame paints the line alone, not what it lies on.
         self.hide()
         theme.changed.connect(self.update)
 

@@ -425,8 +425,11 @@ class Transcript(QAbstractScrollArea):
             self._unseen = 0
         away = not self._follows and bar.maximum() - bar.value() > 2 * _LINE
         self._jump.count(round(self._unseen / _LINE))
+        if not away:
+            self._jump.hide()
+            return
         self._jump.resize(self._jump.sizeHint())
         area = self.viewport().geometry()
         self._jump.move((self.width() - self._jump.width()) // 2, area.bottom() - self._jump.height() - 12)
-        self._jump.setVisible(away)
+        self._jump.show()
         self._jump.raise_()

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QWidget
 from app.models.state_glyph import SIZE as GLYPH
 from app.models.state_glyph import LoadProgress, ModelState, StateGlyph
 from app.theme import Theme
-from app.widgets.frame import draw_frame
+from app.widgets.frame import draw_frame, over
 from app.widgets.halo import focus_ring
 from engine.core.messages import ModelEntry
 
@@ -52,6 +52,7 @@ class ModelPicker(QAbstractButton):
         self._current: str | None = None
         self._state: ModelState = "none"
         self._name, self._line = "", _LINES["none"]
+        self._fraction: float | None = None
         self._popover: ModelPopover | None = None
         self._glyph = StateGlyph(theme, self)
         self._progress = LoadProgress(self)
@@ -88,12 +89,15 @@ class ModelPicker(QAbstractButton):
         state's own words, as “Importing” or “Unloaded to free memory”; `fraction`, from 0 to 1, is added to it as a
         percentage while loading and reading.
         """
-        self._state = state
+        before = (self._state, self._name, self._line, self._fraction)
+        self._state, self._fraction = state, fraction
         self._name = name if name or state == "none" else self._name
         line = detail or _LINES[state]
         if state in _MEASURED and fraction is not None and "%" not in line:
             line = f"{line}, {min(max(fraction, 0.0), 1.0):.0%}"
         self._line = line
+        if before == (state, self._name, line, fraction):
+            return  # So it is with every token of a reply.
         self._progress.show_fraction(fraction)
         self._progress.setVisible(state == "loading")
         self._glyph.show_state(state)
@@ -152,8 +156,11 @@ class ModelPicker(QAbstractButton):
     def paintEvent(self, _event: QPaintEvent) -> None:
         painter = QPainter(self)
         color = self._theme.color
+        behind = color("content")
         if ground := self._ground():
             draw_frame(painter, self.rect(), _RADIUS, color(ground))
+            behind = over(color(ground), behind)
+        self._glyph.stand_on(behind)
         left, top = self._text_left(), (self.height() - _TITLE - _LINE) // 2
         width = self.width() - left - _PADDING
         middle = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter

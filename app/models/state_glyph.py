@@ -3,7 +3,7 @@
 from typing import Literal
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QProgressBar, QWidget
 
 from app.theme import Theme
@@ -28,6 +28,10 @@ class StateGlyph(QWidget):
         self.setFixedSize(QSize(SIZE, SIZE))
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         theme.changed.connect(self.update)
+
+    def stand_on(self, ground: QColor) -> None:
+        """Take the opaque colour that is behind."""
+        self._spinner.stand_on(ground)
 
     def show_state(self, state: ModelState) -> None:
         """Show the sign of a state."""

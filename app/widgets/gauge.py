@@ -35,6 +35,7 @@ class SpeedGauge(QWidget):
         self.setObjectName("speedGauge")
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setFixedHeight(16 + 8 + 28)
+        self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         self.sparkline = Sparkline(theme, parent=self)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 16 + 8, 0, 0)
@@ -88,6 +89,7 @@ class SpeedGauge(QWidget):
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         painter = QPainter(self)
+        painter.fillRect(self.rect(), self._theme.color("raised"))
         quiet = self._phase == "idle"
         draw_heading(painter, self._theme, QRect(0, 0, self.width(), 16), *self._shown, quiet=quiet)
 

@@ -59,6 +59,7 @@ class MemoryGauge(QWidget):
         self.setAccessibleName("Memory")
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setFixedHeight(16 + 10 + 8 + 10 + 48)
+        self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         self._throttle = Throttle(self._refresh, self)
         theme.changed.connect(self.update)
 
@@ -72,7 +73,7 @@ class MemoryGauge(QWidget):
         return f"{used / _GB:.1f} of {budget / _GB:.1f} GB" if budget else f"{used / _GB:.1f} GB"
 
     def show_reading(self, reading: MemoryReading) -> None:
-        """Show a reading, at most ten a second."""
+        """Show a reading, at most four a second."""
         self._wanted = reading
         self._throttle.request()
 
@@ -83,6 +84,7 @@ class MemoryGauge(QWidget):
     def paintEvent(self, _event: QPaintEvent) -> None:
         painter = QPainter(self)
         color = self._theme.color
+        painter.fillRect(self.rect(), color("raised"))
         draw_heading(painter, self._theme, QRect(0, 0, self.width(), 16), "Memory", self.text)
         bar = QRect(0, 26, self.width(), 8)
         if self._reading is None or self._reading.total <= 0:

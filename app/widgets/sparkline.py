@@ -15,7 +15,8 @@ from app.widgets.frame import draw_hairline
 SPAN_S = 60.0
 _GAP_S = 1.5
 _HEADROOM = 1.1
-_RUNNING_MS = 100
+_RUNNING_MS = 250
+"""About what a pixel stands for: a point more often would not be seen, and each picture takes its time from the engine."""
 _RESTING_MS = 1000
 _DOT = 2.5
 
@@ -23,8 +24,8 @@ _DOT = 2.5
 class Sparkline(QWidget):
     """Rates over the last 60 s, each as a share of the limit of the phase it was measured in.
 
-    `add` takes one rate; where none came for 1.5 s there is a gap. Without a limit the phase's highest visible rate takes
-    its place and no dashed line is drawn.
+    `add` takes one rate; of those in a quarter of a second the newest stays. Where none came for 1.5 s there is a gap. Without
+    a limit the phase's highest visible rate takes its place and no dashed line is drawn.
     """
 
     def __init__(self, theme: Theme, *, clock: Callable[[], float] = time.monotonic, parent: QWidget | None = None) -> None:
@@ -36,6 +37,7 @@ class Sparkline(QWidget):
         self.setAccessibleName("Speed over the last minute")
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setFixedHeight(28)
+        self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         # The picture moves on its own as time passes; it stands still once it is empty.
         self._timer = QTimer(self, interval=_RESTING_MS)
         self._timer.timeout.connect(self._pass_time)
@@ -49,7 +51,11 @@ class Sparkline(QWidget):
 
     def add(self, rate: float, phase: str) -> None:
         """Add a rate measured now in `phase`."""
-        self._points.append((self._clock(), max(0.0, rate), phase))
+        now = self._clock()
+        before = self._points[-2] if len(self._points) > 1 else None
+        if before and before[2] == self._points[-1][2] == phase and now - before[0] < _RUNNING_MS / 1000:
+            self._points.pop()
+        self._points.append((now, max(0.0, rate), phase))
         self._forget()
         if self.isVisible():
             self._timer.start(_RUNNING_MS)
@@ -82,6 +88,7 @@ class Sparkline(QWidget):
     def paintEvent(self, _event: QPaintEvent) -> None:
         painter = QPainter(self)
         color = self._theme.color
+        painter.fillRect(self.rect(), color("raised"))
         floor = self.height() - 1
         draw_hairline(painter, QPointF(0, floor), QPointF(self.width() - 1, floor), color("separator"))
         if any(limit for limit in self._limits.values()):

@@ -1,10 +1,10 @@
-"""Lets a figure change at most ten times a second, without losing the last one."""
+"""Lets a figure change at most four times a second, without losing the last one."""
 
 from collections.abc import Callable
 
 from PySide6.QtCore import QObject, QTimer
 
-INTERVAL_MS = 100
+INTERVAL_MS = 250
 
 
 class Throttle(QObject):

@@ -56,20 +56,22 @@ def parse_status(status: str) -> int:
 
 def total_bytes() -> int:
     """Return the machine's memory in bytes, or the control group's limit where that is lower."""
-    import psutil
-
-    total = int(psutil.virtual_memory().total)
-    group = cgroup_memory()
-    return total if group is None else min(total, group.limit)
+    return system_memory()[0]
 
 
 def available_bytes() -> int:
     """Return what the system says it would still give without swapping, in bytes; a control group's limit is respected."""
+    return system_memory()[1]
+
+
+def system_memory() -> tuple[int, int]:
+    """Return `total_bytes()` and `available_bytes()` of one moment: both come from the same files, read once."""
     import psutil
 
-    available = int(psutil.virtual_memory().available)
+    memory = psutil.virtual_memory()
+    total, available = int(memory.total), int(memory.available)
     group = cgroup_memory()
-    return available if group is None else min(available, group.available)
+    return (total, available) if group is None else (min(total, group.limit), min(available, group.available))
 
 
 def budget_bytes(working_set: int | None, available: int, total: int, held: int = 0) -> int:
@@ -99,6 +101,6 @@ def read_memory(
     `working_set` the device's limit. Of MLX's memory no more counts as held than the process really has.
     """
     active, cached, peak = counters
-    footprint, total, available = footprint_bytes(), total_bytes(), available_bytes()
+    footprint, (total, available) = footprint_bytes(), system_memory()
     budget = budget_bytes(working_set, available, total, held=min(active + cached, footprint))
     return MemoryReading(footprint, active, cached, peak, weights, kv, total, available, budget)

@@ -219,11 +219,12 @@ def test_offers_come_in_order_of_their_loss_and_each_fits():
 
 def test_where_smaller_chunks_do_not_help_bits_or_the_window_give_way():
     fit = predict({**LLAMA, "quantization": FOUR_BITS}, context=131_072, metal=True, chunk=512)
-    offers = degrade(fit, 16 * GB)
+    offers = degrade(fit, 19 * GB)
     assert [offer.change for offer in offers] == ["kv_bits", "context"]
     assert offers[0].fit.kv_bits == "8"
-    assert all(judge(offer.fit, 16 * GB).fits for offer in offers)
-    assert offers[1].fit.context == largest_context(offers[1].fit, 16 * GB)
+    assert all(judge(offer.fit, 19 * GB).fits for offer in offers)
+    assert offers[1].fit.context == largest_context(offers[1].fit, 19 * GB)
+    assert degrade(fit, 16 * GB)[0].fit.kv_bits == "8/4"
 
 
 def test_nothing_is_offered_where_the_weights_alone_are_too_large():
