@@ -15,7 +15,7 @@ from engine.core.messages import Compacting, ContextCompacted, Event, Generate, 
 from engine.hardware.meters import mlx_counters, read_memory
 from engine.inference.cache_identity import cache_identity
 from engine.inference.compaction import reserve, summary_request, summary_tokens, with_summary
-from engine.inference.guard import as_error, expected, refusal
+from engine.inference.guard import adapted, as_error, expected, refusal
 from engine.inference.loader import Loaded
 from engine.inference.prefill import LARGEST_CHUNK, ChunkSize
 from engine.inference.prompt_plan import Plan, plan
@@ -72,11 +72,15 @@ class Session:
         request = replace(request, messages=with_summary(request.messages, request.summary))
         prompt, planned, room = self._fitted(request)
         self._adopt(CachePolicy(room.context, request.kv_bits))
-        self._bench.chunk_size.most = request.prefill_chunk or LARGEST_CHUNK
-        refused = self._refusal(request, planned, room) if request.guarded else None
-        if refused:
+        refused = None if request.memory_guard == "off" else self._refusal(request, planned, room)
+        if refused and refused.choices and request.memory_guard == "adapt":
+            request = adapted(request, refused.choices[0])
+            prompt, planned, room = self._fitted(request)
+            self._adopt(CachePolicy(room.context, request.kv_bits))
+        elif refused:
             yield refused
             raise as_error(refused)
+        self._bench.chunk_size.most = request.prefill_chunk or LARGEST_CHUNK
         self.cache.chat_id = request.chat_id
         reply = Reply(
             self._bench,

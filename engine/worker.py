@@ -31,6 +31,7 @@ from engine.core.messages import (
     ImportProgress,
     LoadModel,
     LoadProgress,
+    MemoryGuard,
     MemoryMeasured,
     ModelEntry,
     ModelImported,
@@ -235,8 +236,8 @@ class Worker:
             case ImportModel(request_id, source, name):
                 entry = self._import(job, Path(source), name)
                 job.connection.put(ModelImported(request_id, entry))
-            case LoadModel(_, model_id, weights):
-                self._load(job, model_id, weights)
+            case LoadModel(_, model_id, weights, guard):
+                self._load(job, model_id, weights, guard)
             case UnloadModel(request_id):
                 self._drop_session()
                 self._broadcast(ModelUnloaded(request_id))
@@ -265,7 +266,8 @@ class Worker:
             raise Stopped from None
         return self.library.find(str(folder))
 
-    def _load(self, job: _Job, model_id: str, weights: Weights) -> "Session":
+    def _load(self, job: _Job, model_id: str, weights: Weights, guard: MemoryGuard) -> "Session":
+        from engine.inference.load_guard import check_room
         from engine.inference.loader import load
         from engine.session import Session
 
@@ -277,6 +279,8 @@ class Worker:
         if held := self._held(job, entry.id, weights):
             return held
         check_folder(Path(entry.path))
+        if guard != "off":
+            check_room(entry, weights)
         self._drop_session()
 
         def progress(fraction: float, stage: str) -> None:
@@ -319,7 +323,7 @@ class Worker:
         return entry
 
     def _generate(self, job: _Job, command: Generate) -> None:
-        session = self._load(job, command.model_id, command.weights)
+        session = self._load(job, command.model_id, command.weights, command.memory_guard)
         for event in session.generate(command, self._asked_to_stop):
             if isinstance(event, TERMINALS):
                 self._measure(job.connection, command.request_id)

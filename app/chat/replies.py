@@ -88,7 +88,8 @@ class Replies(QObject):
             model_id=reply.model_id,
             app=self._preferences.changed(),
         )
-        command = replace(command, guarded=guarded)
+        if not guarded:
+            command = replace(command, memory_guard="off")
         self._pending[pending.request_id] = pending
         self._complained = False
         self._saver.start()

@@ -21,6 +21,7 @@ from engine.core.messages import (
     LoadedModel,
     LoadModel,
     LoadProgress,
+    MemoryGuard,
     ModelEntry,
     ModelImported,
     ModelLoaded,
@@ -31,7 +32,7 @@ from engine.core.messages import (
     Weights,
 )
 from engine.core.preferences import Preferences
-from engine.core.settings import Engine, build
+from engine.core.settings import Engine, KeyValueCache, build
 from engine.models.choice import preferred
 
 LAST_MODEL = "model"
@@ -97,7 +98,7 @@ class ModelController(QObject):
             self._bridge.cancel(self._load_id)
         self._load_id = self._bridge.new_id("load")
         self._set(ModelState("loading", self._name(), "Loading"))
-        self._bridge.send(LoadModel(self._load_id, model_id, self._weights()))
+        self._bridge.send(LoadModel(self._load_id, model_id, self._weights(), self._guard()))
 
     def unload(self) -> None:
         """Drop the model and give its memory back; the next message loads it again."""
@@ -130,6 +131,9 @@ class ModelController(QObject):
 
     def _weights(self) -> Weights:
         return build(Engine, self._preferences.values()).weights
+
+    def _guard(self) -> MemoryGuard:
+        return build(KeyValueCache, self._preferences.values()).memory_guard
 
     def _set(self, state: ModelState) -> None:
         self.state = state

@@ -40,6 +40,7 @@ def compose(
         kv_bits=kept.kv_bits,
         prefill_chunk=kept.prefill_chunk,
         when_full=kept.when_full,
+        memory_guard=kept.memory_guard,
         chat_id=chat_id,
         summary=summary.text if summary and covered else "",
     )

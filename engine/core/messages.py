@@ -16,6 +16,7 @@ type Role = Literal["system", "user", "assistant"]
 type Weights = Literal["auto", "as-stored", "dense"]
 type KVBits = Literal["off", "8", "8/4", "4"]
 type WhenFull = Literal["stop", "roll", "compact"]
+type MemoryGuard = Literal["ask", "adapt", "off"]
 type FinishReason = Literal["stop", "length", "context", "cancelled"]
 
 
@@ -157,12 +158,14 @@ class ImportModel(Record):
 class LoadModel(Record):
     """Load a model (importing it first where it must be) in place of the one before.
 
-    Reports `ImportProgress` and `LoadProgress`, then `ModelLoaded`.
+    Reports `ImportProgress` and `LoadProgress`, then `ModelLoaded`. Where its memory is not there it is refused, unless
+    `memory_guard` is "off".
     """
 
     request_id: str
     model_id: str
     weights: Weights = "auto"
+    memory_guard: MemoryGuard = "ask"
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -177,8 +180,9 @@ class Generate(Record):
     """Continue a conversation: `messages` end with the user's. `context` None means as large as the model allows.
 
     `summary` stands for what came before the messages. `model_id` names the model that must answer: it is loaded first when
-    another one is. Empty takes the loaded one, else the starter. `prefill_chunk` bounds the tokens read at a time; `guarded`
-    says that it is refused where its memory is not there.
+    another one is. Empty takes the loaded one, else the starter. `prefill_chunk` bounds the tokens read at a time.
+    Where the memory is not there, `memory_guard` says whether it is refused with a `MemoryRefused` ("ask"), takes the first
+    change that makes it fit ("adapt"), or goes ahead ("off").
     """
 
     request_id: str
@@ -192,7 +196,7 @@ class Generate(Record):
     chat_id: str = ""
     summary: str = ""
     prefill_chunk: int | None = None
-    guarded: bool = True
+    memory_guard: MemoryGuard = "ask"
 
 
 @dataclass(frozen=True, repr=False, eq=False)

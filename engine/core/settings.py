@@ -273,6 +273,14 @@ class KeyValueCache(Record):
         "messages, and marks in the chat what the model no longer sees. Compact lets the model summarise the older messages; "
         "the summary is shown and can be changed.",
     )
+    memory_guard: Literal["ask", "adapt", "off"] = _setting(
+        "ask",
+        label="When memory is short",
+        labels={"ask": "Ask", "adapt": "Adapt", "off": "Go on"},
+        help="Flint works out what a reply takes before it is begun. Ask shows the figures and what would fit. Adapt takes the "
+        "first that fits: smaller chunks, then fewer bits, then a shorter context. Go on takes the memory all the same: a Mac "
+        "that runs out of it can stop.",
+    )
 
 
 @dataclass(frozen=True, repr=False, eq=False)

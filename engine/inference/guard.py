@@ -1,10 +1,12 @@
 """Whether a reply's memory is there before any of it is taken, and what would make it fit."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from engine.core.errors import OutOfMemory
-from engine.core.messages import GuardChoice, KVBits, MemoryRefused
+from engine.core.messages import Generate, GuardChoice, KVBits, MemoryRefused
+from engine.core.settings import BY_NAME
 from engine.inference.loader import Loaded
 from engine.inference.prefill import LARGEST_CHUNK
 from engine.models.fit import Fit, Offer, degrade, judge, predict
@@ -41,6 +43,12 @@ def refusal(request_id: str, fit: Fit, budget: int, max_buffer: int | None) -> M
         choices=tuple(_choice(fit, offer) for offer in degrade(fit, budget, max_buffer)),
         arithmetic=tuple(f"{term.name}: {term.formula} = {term.bytes:,} bytes" for term in fit.terms),
     )
+
+
+def adapted(request: Generate, choice: GuardChoice) -> Generate:
+    """Return the request with the settings that a choice changes."""
+    changes: dict[str, Any] = {name: BY_NAME[name].check(value) for name, value in choice.changes}
+    return replace(request, **changes)
 
 
 def as_error(refused: MemoryRefused) -> OutOfMemory:

@@ -2,6 +2,7 @@
 
 import gc
 import threading
+from dataclasses import replace
 
 import mlx.core as mx
 import pytest
@@ -373,6 +374,22 @@ def test_a_load_that_fails_late_gives_its_memory_back(large, flint_home):
     assert isinstance(events[-1], Failed)
     assert ModelUnloaded in kinds(events)
     assert settled_memory(connection) - before < 200_000
+
+
+def test_a_model_that_does_not_fit_is_not_loaded_and_the_one_before_stays(worker, monkeypatch):
+    import engine.inference.load_guard as guard
+
+    connection = worker.connect()
+    finish(connection, LoadModel("a", "one"))
+    real = guard.read_memory
+    monkeypatch.setattr(guard, "read_memory", lambda *a, **k: replace(real(*a, **k), budget=1000))
+    events = finish(connection, LoadModel("b", "two"))
+    assert events[-1].error.code == "out-of-memory"
+    assert "two needs" in events[-1].error.text
+    assert "Go on" in events[-1].error.hint
+    assert ModelUnloaded not in kinds(events)
+    assert LoadProgress not in kinds(finish(connection, LoadModel("c", "one")))
+    assert ModelLoaded in kinds(finish(connection, LoadModel("d", "two", memory_guard="off")))
 
 
 def test_memory_is_measured_with_every_end_of_a_reply(worker):

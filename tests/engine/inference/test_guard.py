@@ -79,7 +79,29 @@ def test_a_choice_that_was_taken_fits(session, monkeypatch):
 
 def test_it_is_made_all_the_same_when_somebody_insists(session, monkeypatch):
     with_budget(monkeypatch, 1)
-    assert isinstance(list(session.generate(request([LONG], GREEDY, guarded=False)))[-1], Finished)
+    assert isinstance(list(session.generate(request([LONG], GREEDY, memory_guard="off")))[-1], Finished)
+
+
+def test_what_does_not_fit_is_made_to_fit_where_that_was_chosen(session, monkeypatch):
+    with_budget(monkeypatch, just_too_little(session))
+    refused = []
+    with pytest.raises(OutOfMemory):
+        refused.extend(session.generate(request([LONG], Sampling(temperature=0.0, max_tokens=100))))
+    wanted = {name: BY_NAME[name].check(value) for name, value in refused[-1].choices[0].changes}
+    asked = request([LONG], Sampling(temperature=0.0, max_tokens=100), memory_guard="adapt")
+    events = list(session.generate(asked))
+    assert isinstance(events[-1], Finished)
+    assert not any(isinstance(event, MemoryRefused) for event in events)
+    facts = events[-1].reply
+    chunks = max(facts.chunks) if "prefill_chunk" in wanted else None
+    assert chunks is None or chunks <= wanted["prefill_chunk"]
+    assert facts.context == wanted.get("context", facts.context)
+
+
+def test_what_nothing_makes_fit_is_refused_also_where_it_might_be_changed(session, monkeypatch):
+    with_budget(monkeypatch, session.loaded.facts.weights_bytes // 2)
+    with pytest.raises(OutOfMemory):
+        list(session.generate(request([LONG], GREEDY, memory_guard="adapt")))
 
 
 def test_other_chats_give_their_memory_back_before_a_reply_is_refused(session, monkeypatch):

@@ -1,0 +1,48 @@
+"""Whether a model's memory is there before any of it is read."""
+
+from pathlib import Path
+
+from engine.core.errors import FlintError, OutOfMemory
+from engine.core.messages import ModelEntry, Weights
+from engine.hardware.device import read_device
+from engine.hardware.meters import mlx_counters, read_memory
+from engine.models.fit import predict
+from engine.models.load_plan import LoadPlan, plan_load
+
+GIGABYTE = 1_000_000_000
+SHORTEST = 256
+"""Tokens of context below which a loaded model is of no use."""
+
+
+def check_room(entry: ModelEntry, weights: Weights) -> None:
+    """Raise `OutOfMemory` where the weights of a model, and a short context, take more than the memory budget.
+
+    What the model loaded now holds counts as free, as it is dropped first. A model that can't be judged passes: loading it
+    tells what is wrong with it.
+    """
+    device = read_device()
+    budget = read_memory(mlx_counters(), working_set=device.working_set_bytes).budget
+    try:
+        plan = plan_load(Path(entry.path), metal=device.metal, memory_bytes=device.memory_bytes, weights=weights)
+        needed = _needed(plan, metal=device.metal)
+    except FlintError:
+        return
+    if needed <= budget:
+        return
+    raise OutOfMemory(
+        f"{entry.name} needs {needed / GIGABYTE:.1f} GB, and Flint may take {budget / GIGABYTE:.1f} GB here. "
+        "Nothing has been loaded.",
+        "Close other apps or choose a smaller model. With “When memory is short” set to “Go on” it is loaded all the same.",
+    )
+
+
+def _needed(plan: LoadPlan, *, metal: bool) -> int:
+    fit = predict(
+        plan.config,
+        context=SHORTEST,
+        chunk=SHORTEST,
+        metal=metal,
+        element_bytes=plan.element_bytes,
+        weights_bytes=plan.weights_bytes,
+    )
+    return fit.peak_bytes
