@@ -22,6 +22,7 @@ from app.errors import notice
 from app.models.controller import ModelController
 from app.settings.controller import SettingsController
 from app.settings.panel import SettingsPanel
+from app.settings.storage_controller import StorageController
 from app.theme import Theme
 from app.toolbar import Toolbar
 from app.widgets.gauge import GaugeCard
@@ -108,16 +109,20 @@ class MainWindow(QMainWindow):
         self.chat = ChatController(store, self.replies, self.page, lambda: self.models.model_id, self)
         self.chats = ChatListController(store, self.sidebar, self.chat, self.replies, self.toaster, self)
         self.settings = SettingsController(self._preferences, self.settings_panel, self.bridge, self._theme, self)
+        self.storage = StorageController(store, self.settings_panel, self.bridge, self)
         self.activity = Activity(
             self._theme, self.bridge, self.models, self.replies, self.chat, self.toolbar, self.page, self.gauges, self
         )
 
     def _connect(self) -> None:
-        for source in (self.chat, self.chats, self.replies, self.settings):
+        for source in (self.chat, self.chats, self.replies, self.settings, self.storage):
             source.failed.connect(self.show_error)
         self.models.failed.connect(self._on_model_failed)
         self.settings.chat_changed.connect(self.chat.set_setting)
         self.settings.chat_reset.connect(self.chat.reset_setting)
+        self.chats.trash_changed.connect(self.storage.refresh)
+        self.storage.removed.connect(self.chats.end_undo)
+        self.storage.cleared.connect(lambda: self.toaster.show("Cleared", "Chats are read again when they go on."))
         self.chat.leaving.connect(self.settings_panel.flush)
         self.chat.chat_opened.connect(self._on_chat_opened)
         self.chat.settings_changed.connect(lambda: self.settings.show_chat(self.chat.settings()))
@@ -194,6 +199,7 @@ class MainWindow(QMainWindow):
         if self._preferences.notice:
             self.toaster.show(self._preferences.notice, kind="error")
         self.settings_panel.fill()
+        self.storage.tidy()
 
     def closeEvent(self, event: QCloseEvent) -> None:
         if not self._closed:

@@ -1,6 +1,6 @@
 """The chat list at work: what the sidebar wishes for, done in the store."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
@@ -8,7 +8,7 @@ from app.chat.chat_list import UNTITLED
 from app.chat.controller import ChatController
 from app.chat.replies import Replies
 from app.chat.sidebar import Sidebar
-from app.widgets.toast import Toaster
+from app.widgets.toast import Toast, Toaster
 from engine.chats.store import ChatStore
 from engine.core.errors import FlintError
 
@@ -16,8 +16,9 @@ SEARCH_AFTER_MS = 150
 
 
 class ChatListController(QObject):
-    """Lists, searches, renames and deletes chats; deleting can be undone."""
+    """Lists, searches, renames and deletes chats; deleting can be undone until the trash is emptied."""
 
+    trash_changed = Signal()
     failed = Signal(object)
 
     def __init__(
@@ -36,6 +37,7 @@ class ChatListController(QObject):
         self._replies = replies
         self._toaster = toaster
         self._query = ""
+        self._undo: dict[str, Toast] = {}
         self._search_timer = QTimer(self, singleShot=True, interval=SEARCH_AFTER_MS)
         self._search_timer.timeout.connect(self._search)
         sidebar.new_requested.connect(lambda: chat.open(None))
@@ -56,6 +58,11 @@ class ChatListController(QObject):
             self.failed.emit(error.info())
         self._sidebar.set_writing(self._replies.writing_chat())
         self._sidebar.select(self._chat.chat_id)
+
+    def end_undo(self, chat_ids: Iterable[str]) -> None:
+        """Take back the offer to bring these chats back: they are gone for good."""
+        for toast in [self._undo[chat_id] for chat_id in chat_ids if chat_id in self._undo]:
+            toast.close_toast()
 
     def _open(self, chat_id: str) -> None:
         if chat_id != self._chat.chat_id:
@@ -79,11 +86,15 @@ class ChatListController(QObject):
             if chat_id == self._chat.chat_id:
                 self._chat.open(None)
             title = next((chat.title for chat in self._store.trash() if chat.id == chat_id), "") or UNTITLED
-            self._toaster.show(f"“{title}” was deleted.", action=("Undo", lambda: self._restore(chat_id)))
+            toast = self._toaster.show(f"“{title}” was deleted.", action=("Undo", lambda: self._restore(chat_id)))
+            toast.closed.connect(lambda: self._undo.pop(chat_id, None))
+            self._undo[chat_id] = toast
+            self.trash_changed.emit()
 
     def _restore(self, chat_id: str) -> None:
         if self._do(lambda: self._store.restore_chat(chat_id)):
             self._chat.open(chat_id)
+            self.trash_changed.emit()
 
     def _on_search(self, query: str) -> None:
         self._query = query.strip()

@@ -1,12 +1,13 @@
 """The settings panel, made from the declared settings."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import QEvent, QObject, QPointF, QSize, Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
 from app.settings.field import Field
+from app.settings.storage import Storage
 from app.theme import Theme
 from app.widgets.frame import draw_hairline
 from app.widgets.label import Label
@@ -16,6 +17,7 @@ from engine.core.settings import GROUPS, SETTINGS, Scope, Setting, Value
 WIDTH = 320
 _HEADER = 40
 _MARGIN = 16
+_STORAGE = "Storage"
 
 
 class _Body(QWidget):
@@ -28,9 +30,9 @@ class _Body(QWidget):
 
 
 class _Group(QWidget):
-    """A heading with the fields under it, and a line above that runs through the whole panel."""
+    """A heading with the fields or rows under it, and a line above that runs through the whole panel."""
 
-    def __init__(self, theme: Theme, label: str, fields: list[Field], line: bool, parent: QWidget) -> None:
+    def __init__(self, theme: Theme, label: str, fields: Sequence[QWidget], line: bool, parent: QWidget) -> None:
         super().__init__(parent)
         self._theme, self._line = theme, line
         self.setObjectName(f"group.{label}")
@@ -56,14 +58,18 @@ class _Group(QWidget):
 
 
 class SettingsPanel(QWidget):
-    """Every declared setting: "This chat" shows what a chat may set over the app, "All chats" all of them.
+    """Every declared setting: "This chat" shows what a chat may set over the app, "All chats" all of them, and `Storage`.
 
     `changed` carries the scope ("app" or "chat"), the setting's name and its checked value; `reset` the scope and the name of
     one that goes back to what it inherits. With `later` the fields are made by `fill`, at the latest when the panel is shown.
+    `opened` says that the panel is shown, `empty_requested` and `clear_requested` what `Storage` says.
     """
 
     changed = Signal(str, str, object)
     reset = Signal(str, str)
+    opened = Signal()
+    empty_requested = Signal()
+    clear_requested = Signal()
 
     def __init__(self, theme: Theme, *, later: bool = False, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -87,12 +93,23 @@ class SettingsPanel(QWidget):
         """Make the fields, if they are not there yet."""
         if not self._fields:
             self._fields = {setting.name: self._field(setting) for setting in SETTINGS}
+            self._storage = Storage(self._theme, parent=self)
+            self._storage.empty_requested.connect(self.empty_requested)
+            self._storage.clear_requested.connect(self.clear_requested)
+            self._follow_focus(self._storage)
             self._lay_out()
             self._show_scope()
 
     def showEvent(self, event: QShowEvent) -> None:
         self.fill()
         super().showEvent(event)
+        self.opened.emit()
+
+    @property
+    def storage(self) -> Storage:
+        """The rows of what can be thrown away."""
+        self.fill()
+        return self._storage
 
     @property
     def scope(self) -> str:
@@ -150,10 +167,13 @@ class SettingsPanel(QWidget):
         field = Field(self._theme, setting, parent=self)
         field.changed.connect(self._field_changed)
         field.reset.connect(self._field_reset)
-        for widget in field.findChildren(QWidget):
+        self._follow_focus(field)
+        return field
+
+    def _follow_focus(self, row: QWidget) -> None:
+        for widget in row.findChildren(QWidget):
             if widget.focusPolicy() & Qt.FocusPolicy.TabFocus:
                 widget.installEventFilter(self)
-        return field
 
     def _field_changed(self, name: str, value: Value) -> None:
         if self._scope == "app":
@@ -181,6 +201,7 @@ class SettingsPanel(QWidget):
         self._scopes.set_value(self._scope)
         for group in GROUPS:
             self._groups[group.label].setVisible(self._scope == "app" or group.scope is Scope.CHAT)
+        self._groups[_STORAGE].setVisible(self._scope == "app")
         for name in self._fields:
             self._show_field(name)
 
@@ -210,6 +231,8 @@ class SettingsPanel(QWidget):
             fields = [self._fields[setting.name] for setting in SETTINGS if setting.group == group.label]
             self._groups[group.label] = _Group(self._theme, group.label, fields, index > 0, body)
             column.addWidget(self._groups[group.label])
+        self._groups[_STORAGE] = _Group(self._theme, _STORAGE, [self._storage], True, body)
+        column.addWidget(self._groups[_STORAGE])
         column.addStretch(1)
         self._scroll = QScrollArea(self)
         self._scroll.setFrameShape(QFrame.Shape.NoFrame)

@@ -1,12 +1,13 @@
 """A reply on its way into the store: saved while it streams, so that a crash loses a second of it at most."""
 
+import contextlib
 import time
 from collections.abc import Callable
 from dataclasses import replace
 
 from engine.chats.records import MessageState, StoredMessage
 from engine.chats.store import ChatStore, FinalState
-from engine.core.errors import ErrorInfo
+from engine.core.errors import ChatNotFound, ErrorInfo
 from engine.core.messages import Cancelled, Event, Failed, Finished, ReplyFacts, TextDelta
 
 SAVE_EVERY_S = 0.75
@@ -14,7 +15,7 @@ SAVE_EVERY_S = 0.75
 
 
 class ReplyWriter:
-    """Follows one request's events and keeps its stored reply up to date.
+    """Follows one request's events and keeps its stored reply up to date; where its chat was removed for good, nothing is kept.
 
     `text`, `reasoning`, `state`, `facts` and `error` are the reply as it stands; `settled` says that its end is stored.
     `clock` gives seconds.
@@ -59,7 +60,8 @@ class ReplyWriter:
             return
         self._saved_at = self._clock()
         if self.state == "streaming":
-            self._store.save_reply(self.message.id, self.text, self.reasoning)
+            with contextlib.suppress(ChatNotFound):
+                self._store.save_reply(self.message.id, self.text, self.reasoning)
             self._dirty = False
         else:
             self.settle()
@@ -68,7 +70,10 @@ class ReplyWriter:
         """Store the reply's end if it is not stored yet. Raises as `take`."""
         if self.state == "streaming" or self.settled:
             return
-        self.message = self._store.finish_reply(self.message.id, self.text, self.state, self.facts, self.error, self.reasoning)
+        with contextlib.suppress(ChatNotFound):
+            self.message = self._store.finish_reply(
+                self.message.id, self.text, self.state, self.facts, self.error, self.reasoning
+            )
         self.settled, self._dirty = True, False
 
     def _end(self, state: FinalState, facts: ReplyFacts | None, error: ErrorInfo | None) -> None:

@@ -3,7 +3,7 @@
 import json
 import sqlite3
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Final, Literal
 
@@ -22,6 +22,7 @@ type FinalState = Literal["complete", "interrupted", "cancelled", "failed"]
 
 _FINAL_STATES = ("complete", "interrupted", "cancelled", "failed")
 _NEW_CHAT_DRAFT = "draft of the new chat"
+_REMOVED = "chats removed for good"
 
 
 class ChatStore:
@@ -108,23 +109,34 @@ class ChatStore:
         """Remove the chats in the trash for good (those deleted at least `older_than_s` seconds ago); return how many.
 
         Their words leave the file too: the search index is merged, freed pages are zeroed and the log is folded in. What the
-        engine remembers of them goes with `ForgetChats`, which whoever empties the trash sends, too.
+        engine remembers of them goes with `ForgetChats`, which whoever empties the trash sends for `removed_chats`.
         """
         until = self._clock() - (older_than_s or 0.0)
         with self._database.writing() as connection:
             condition = "deleted_at IS NOT NULL" + ("" if older_than_s is None else " AND deleted_at <= ?")
             values = () if older_than_s is None else (until,)
-            rows = [row for (row,) in connection.execute(f"SELECT row FROM chats WHERE {condition}", values)]
-            if not rows:
+            found = dict(connection.execute(f"SELECT row, id FROM chats WHERE {condition}", values).fetchall())
+            if not found:
                 return 0
-            search.remove_chats(connection, rows)
-            for row in rows:
+            search.remove_chats(connection, list(found))
+            for row in found:
                 connection.execute("DELETE FROM messages WHERE chat = ?", (row,))
                 connection.execute("DELETE FROM chats WHERE row = ?", (row,))
+            self._write_removed(connection, [*self._removed(connection), *found.values()])
         with self._database.reading() as connection:
             # Gives up where another process reads at this moment; the log is folded in later then.
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-        return len(rows)
+        return len(found)
+
+    def removed_chats(self) -> list[str]:
+        """Return the ids of chats that are gone for good, but perhaps not yet from what the engine remembers."""
+        with self._database.reading() as connection:
+            return self._removed(connection)
+
+    def forget_removed(self, chat_ids: Collection[str]) -> None:
+        """Drop these from `removed_chats`: the engine has forgotten them, too."""
+        with self._database.writing() as connection:
+            self._write_removed(connection, [id_ for id_ in self._removed(connection) if id_ not in chat_ids])
 
     # -- messages ------------------------------------------------------------------------------------------------------
 
@@ -236,13 +248,12 @@ class ChatStore:
     def remember(self, key: str, value: str) -> None:
         """Keep a small value across restarts (the last chat, the last model, the window's place)."""
         with self._database.writing() as connection:
-            connection.execute("INSERT OR REPLACE INTO remembered (key, value) VALUES (?, ?)", (key, storable(value)))
+            _remember(connection, key, storable(value))
 
     def recall(self, key: str, default: str = "") -> str:
         """Return what `remember` kept, or `default`."""
         with self._database.reading() as connection:
-            found = connection.execute("SELECT value FROM remembered WHERE key = ?", (key,)).fetchone()
-        return default if found is None else str(found[0])
+            return _recall(connection, key, default)
 
     # -- search, export, import ----------------------------------------------------------------------------------------
 
@@ -270,6 +281,12 @@ class ChatStore:
     def _this_process(self) -> Owner:
         self._owner = self._owner or this_process()
         return self._owner
+
+    def _removed(self, connection: sqlite3.Connection) -> list[str]:
+        return _recall(connection, _REMOVED).split()
+
+    def _write_removed(self, connection: sqlite3.Connection, chat_ids: Iterable[str]) -> None:
+        _remember(connection, _REMOVED, " ".join(chat_ids))
 
     def _insert(self, connection: sqlite3.Connection, chat: int, parent_id: str | None, message: tree.NewMessage) -> int:
         leaf = tree.active_leaf(connection, chat)
@@ -329,3 +346,12 @@ class ChatStore:
         with self._database.writing() as connection:
             row = tree.chat_row(connection, chat_id)
             connection.execute(f"UPDATE chats SET {column} = ? WHERE row = ?", (value, row))
+
+
+def _remember(connection: sqlite3.Connection, key: str, value: str) -> None:
+    connection.execute("INSERT OR REPLACE INTO remembered (key, value) VALUES (?, ?)", (key, value))
+
+
+def _recall(connection: sqlite3.Connection, key: str, default: str = "") -> str:
+    found = connection.execute("SELECT value FROM remembered WHERE key = ?", (key,)).fetchone()
+    return default if found is None else str(found[0])

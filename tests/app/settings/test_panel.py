@@ -32,6 +32,7 @@ EDITS = {
     "kv_bits": ("8/4", "8/4"),
     "when_full": ("stop", "stop"),
     "prefill_chunk": ("512", 512),
+    "memory_guard": ("adapt", "adapt"),
     "prefix_cache_memory": ("0.5", 0.5),
     "prefix_cache_disk": ("0", 0.0),
     "theme": ("dark", "dark"),

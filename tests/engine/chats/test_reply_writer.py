@@ -183,3 +183,18 @@ def test_settling_too_early_or_twice_changes_nothing(store, writer):
     writer.take(Finished("r", FACTS))
     refuse(store)
     writer.settle()
+
+
+@pytest.mark.parametrize("end", [Finished("r"), Cancelled("r"), Failed("r", ERROR)])
+def test_reply_whose_chat_is_removed_for_good_ends_without_complaint(store, writer, clock, end):
+    writer.take(delta("said"))
+    store.delete_chat(writer.message.chat_id)
+    store.empty_trash()
+    clock.now += 2
+    writer.take(delta(" and more"))
+    writer.take(end)
+    assert writer.settled
+    assert writer.text == "said and more"
+    clock.now += 2
+    writer.save_if_due()
+    assert store.chats() == []

@@ -253,3 +253,20 @@ def test_saving_into_a_removed_chat_is_told(store):
         store.save_reply(reply.id, "x")
     with pytest.raises(ChatNotFound):
         store.finish_reply(reply.id, "x", "complete")
+
+
+def test_removed_chats_are_listed_until_they_are_forgotten_everywhere(store, path, clock):
+    first, second, kept = (store.create_chat(name) for name in ("first", "second", "kept"))
+    assert store.removed_chats() == []
+    store.delete_chat(first.id)
+    store.empty_trash()
+    store.delete_chat(second.id)
+    store.empty_trash()
+    store.empty_trash()
+    with ChatStore(path, clock) as again:
+        assert again.removed_chats() == [first.id, second.id]
+    store.forget_removed([first.id])
+    assert store.removed_chats() == [second.id]
+    store.forget_removed([second.id])
+    assert store.removed_chats() == []
+    assert store.chats() == [kept]
