@@ -8,8 +8,8 @@ from app.theme import Theme
 from app.widgets.button import Button, PrimaryButton
 from app.widgets.frame import draw_frame
 from engine.core.messages import GuardChoice, MemoryRefused
+from engine.core.sizes import size_text
 
-GIGABYTE = 1_000_000_000
 _PADDING, _HEAD, _BAR_TOP, _BAR, _LEGEND, _ROW, _FOOT, _RADIUS = 20, 32, 84, 12, 28, 64, 48, 12
 _AXIS = 1.12
 _PARTS = (("Weights", "m-weights"), ("KV", "m-kv"), ("Prefill peak", "m-cache"))
@@ -53,15 +53,15 @@ class GuardCard(QWidget):
     @property
     def title(self) -> str:
         """How much is missing."""
-        return f"This needs {_gigabytes(self._need - self._budget)} more than is safe"
+        return f"This needs {size_text(self._need - self._budget)} more than is safe"
 
     @property
     def text(self) -> str:
         """The figures in a sentence."""
         context = self._refused.context if self._refused else 0
         return (
-            f"With {context:,} tokens of context this peaks at {_gigabytes(self._need)}. Flint may take "
-            f"{_gigabytes(self._budget)} here. Nothing has been read yet."
+            f"With {context:,} tokens of context this peaks at {size_text(self._need)}. Flint may take "
+            f"{size_text(self._budget)} here. Nothing has been read yet."
         )
 
     @property
@@ -141,7 +141,7 @@ class GuardCard(QWidget):
         entries = [(name, role, size) for (name, role), size in zip(_PARTS, sizes, strict=True)]
         for name, role, size in (*entries, ("over the budget", "critical", over)):
             painter.fillRect(QRectF(x, y + 4, 8, 8), self._theme.color(role))
-            text = f"{name} {size / GIGABYTE:.1f}"
+            text = f"{name} {size_text(size)}"
             painter.setPen(self._theme.color("ink-2"))
             width = painter.fontMetrics().horizontalAdvance(text)
             painter.drawText(QRect(x + 14, y, width + 2, 16), Qt.AlignmentFlag.AlignVCenter, text)
@@ -159,14 +159,10 @@ class GuardCard(QWidget):
         painter.drawText(QRect(row.left(), row.top() + 34, row.width() - 250, 16), Qt.AlignmentFlag.AlignVCenter, detail)
         figures = QRect(row.right() - 240, row.top() + 12, 150, 20)
         painter.setPen(color("ink"))
-        painter.drawText(figures, Qt.AlignmentFlag.AlignVCenter, _gigabytes(choice.peak_bytes))
+        painter.drawText(figures, Qt.AlignmentFlag.AlignVCenter, size_text(choice.peak_bytes))
         painter.setPen(color("ink-3"))
-        spare = f"{max(0, self._budget - choice.peak_bytes) / GIGABYTE:.1f} spare"
+        spare = f"{size_text(max(0, self._budget - choice.peak_bytes))} spare"
         painter.drawText(figures, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, spare)
         rest = choice.peak_bytes - choice.weights_bytes - choice.kv_bytes
         bar = QRectF(figures.left(), row.top() + 38, figures.width(), 6)
         self._draw_bar(painter, bar, (choice.weights_bytes, choice.kv_bytes, rest))
-
-
-def _gigabytes(size: int) -> str:
-    return f"{size / GIGABYTE:.1f} GB"

@@ -1,8 +1,8 @@
 """Where the tokens of a reply's context came from and went, in words."""
 
 from engine.core.messages import ReplyFacts
+from engine.core.sizes import size_text
 
-GIGABYTE, MEGABYTE = 1_000_000_000, 1_000_000
 PRECISIONS = {
     "off": "full precision",
     "8": "8-bit keys and values",
@@ -22,7 +22,7 @@ def ledger(facts: ReplyFacts) -> list[Row]:
         ("Written", f"{facts.output_tokens:,}"),
         ("Left the context", f"{facts.dropped_tokens:,}" if facts.dropped_tokens else "none"),
         ("Context", f"{facts.context:,} tokens"),
-        ("KV cache", f"{size(facts.kv_bytes)}, {PRECISIONS.get(facts.kv_bits, facts.kv_bits)}"),
+        ("KV cache", f"{size_text(facts.kv_bytes)}, {PRECISIONS.get(facts.kv_bits, facts.kv_bits)}"),
         ("Seed", str(facts.seed)),
         ("Model", facts.model),
     ]
@@ -37,10 +37,5 @@ def context_rows(used: int, limit: int, facts: ReplyFacts | None) -> list[Row]:
     if facts is None:
         return rows
     rows.append(("Left the context", f"{facts.dropped_tokens:,} tokens" if facts.dropped_tokens else "nothing"))
-    rows.append(("KV cache", f"{size(facts.kv_bytes)}, {PRECISIONS.get(facts.kv_bits, facts.kv_bits)}"))
+    rows.append(("KV cache", f"{size_text(facts.kv_bytes)}, {PRECISIONS.get(facts.kv_bits, facts.kv_bits)}"))
     return rows
-
-
-def size(count: int) -> str:
-    """Return bytes as people read them: `11.8 MB`, `2.3 GB`."""
-    return f"{count / GIGABYTE:.1f} GB" if count >= GIGABYTE else f"{count / MEGABYTE:.1f} MB"

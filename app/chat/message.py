@@ -101,6 +101,8 @@ class MessageView(QWidget):
             self._guard.deleteLater()
             self._guard = None
         if other:
+            if self._popover is not None:
+                self._popover.hide()
             self.setObjectName(f"message.{message.id}")
             self._disclosure.setChecked(False)
         if message.role != "assistant":

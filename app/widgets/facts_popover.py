@@ -20,6 +20,7 @@ class FactsPopover(QWidget):
         super().__init__(window)
         self._theme, self._over = theme, window
         self._rows: tuple[tuple[str, str], ...] = ()
+        self._anchor: QWidget | None = None
         self.setObjectName("factsPopover")
         self.hide()
         self._shadow = Shadow(theme, self, _RADIUS)
@@ -33,7 +34,7 @@ class FactsPopover(QWidget):
 
     def show_rows(self, rows: Sequence[tuple[str, str]], anchor: QWidget, *, place: QRect | None = None) -> None:
         """Show `rows` beside `anchor`, or beside `place` in it: above it where there is room, else below."""
-        self._rows = tuple(rows)
+        self._rows, self._anchor = tuple(rows), anchor
         self.setAccessibleName("; ".join(f"{label}: {value}" for label, value in rows))
         self.resize(self.sizeHint())
         over = self._over
@@ -57,9 +58,10 @@ class FactsPopover(QWidget):
         if application:
             application.removeEventFilter(self)
 
-    def eventFilter(self, _watched: QObject, event: QEvent) -> bool:
-        """Close at a press elsewhere, at Escape, and when the window goes."""
-        if event.type() in (QEvent.Type.MouseButtonPress, QEvent.Type.Wheel, QEvent.Type.WindowDeactivate):
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Close at a press elsewhere, at Escape, and when the window or what it is about goes."""
+        gone = watched is self._anchor and event.type() == QEvent.Type.Hide
+        if gone or event.type() in (QEvent.Type.MouseButtonPress, QEvent.Type.Wheel, QEvent.Type.WindowDeactivate):
             self.hide()
         elif event.type() == QEvent.Type.KeyPress and isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Escape:
             self.hide()

@@ -7,11 +7,10 @@ from typing import Any
 from engine.core.errors import OutOfMemory
 from engine.core.messages import Generate, GuardChoice, KVBits, MemoryRefused
 from engine.core.settings import BY_NAME
+from engine.core.sizes import size_text
 from engine.inference.loader import Loaded
 from engine.inference.prefill import LARGEST_CHUNK
 from engine.models.fit import Fit, Offer, degrade, judge, predict
-
-GIGABYTE = 1_000_000_000
 
 
 def expected(loaded: Loaded, *, tokens: int, kv_bits: KVBits, chunk: int | None) -> Fit:
@@ -55,12 +54,12 @@ def as_error(refused: MemoryRefused) -> OutOfMemory:
     """Return a refusal as the error that ends its request."""
     need = refused.weights_bytes + refused.kv_bytes + refused.prefill_bytes
     text = (
-        f"This needs {need / GIGABYTE:.1f} GB at its peak, and Flint may take {refused.budget_bytes / GIGABYTE:.1f} GB here. "
+        f"This needs {size_text(need)} at its peak, and Flint may take {size_text(refused.budget_bytes)} here. "
         "Nothing has been read yet."
     )
     if not refused.choices:
         return OutOfMemory(text, "No smaller setting would make it fit. Close other apps, or choose a smaller model.")
-    told = "; or ".join(f"{choice.title} ({choice.peak_bytes / GIGABYTE:.1f} GB)" for choice in refused.choices)
+    told = "; or ".join(f"{choice.title} ({size_text(choice.peak_bytes)})" for choice in refused.choices)
     return OutOfMemory(text, f"It would fit with {told}.")
 
 
@@ -80,7 +79,7 @@ def _choice(fit: Fit, offer: Offer) -> GuardChoice:
     }
     details = {
         "chunk": "The same answer; the prompt is read more slowly.",
-        "kv_bits": f"The KV cache shrinks from {fit.kv_bytes / GIGABYTE:.1f} to {offer.fit.kv_bytes / GIGABYTE:.1f} GB.",
+        "kv_bits": f"The KV cache shrinks from {size_text(fit.kv_bytes)} to {size_text(offer.fit.kv_bytes)}.",
         "context": "The model sees the newest tokens only; older messages are left out.",
     }
     return GuardChoice(

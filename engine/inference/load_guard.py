@@ -4,12 +4,12 @@ from pathlib import Path
 
 from engine.core.errors import FlintError, OutOfMemory
 from engine.core.messages import ModelEntry, Weights
+from engine.core.sizes import size_text
 from engine.hardware.device import read_device
 from engine.hardware.meters import mlx_counters, read_memory
 from engine.models.fit import predict
 from engine.models.load_plan import LoadPlan, plan_load
 
-GIGABYTE = 1_000_000_000
 SHORTEST = 256
 """Tokens of context below which a loaded model is of no use."""
 
@@ -30,8 +30,7 @@ def check_room(entry: ModelEntry, weights: Weights) -> None:
     if needed <= budget:
         return
     raise OutOfMemory(
-        f"{entry.name} needs {needed / GIGABYTE:.1f} GB, and Flint may take {budget / GIGABYTE:.1f} GB here. "
-        "Nothing has been loaded.",
+        f"{entry.name} needs {size_text(needed)}, and Flint may take {size_text(budget)} here. Nothing has been loaded.",
         "Close other apps or choose a smaller model. With “When memory is short” set to “Go on” it is loaded all the same.",
     )
 

@@ -41,3 +41,9 @@ def test_escape_and_a_press_elsewhere_close_it(qtbot, theme):
     popover.show_rows(ROWS, anchor)
     QTest.mouseClick(window, Qt.MouseButton.LeftButton, pos=QPoint(590, 10))
     assert not popover.isVisible()
+
+
+def test_it_closes_with_what_it_is_about(qtbot, theme):
+    _, anchor, popover = opened(qtbot, theme, QPoint(10, 300))
+    anchor.hide()
+    assert not popover.isVisible()
