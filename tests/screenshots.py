@@ -91,7 +91,7 @@ def context_pictures(folder: Path, mode: str) -> None:
     QTest.qWait(250)
     window.grab().save(str(folder / f"ledger-{mode}.png"))
     real = session.read_memory
-    session.read_memory = lambda *a, **k: replace(real(*a, **k), budget=window.models.model.weights_bytes + 12_000_000)
+    session.read_memory = lambda *a, **k: replace(real(*a, **k), budget=window.models.model.weights_bytes + 150_000_000)
     window._preferences.set("context", 8192)
     window._preferences.set("max_tokens", 4096)
     window.chat.open(None)

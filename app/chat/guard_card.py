@@ -62,6 +62,7 @@ class GuardCard(QWidget):
         return (
             f"With {context:,} tokens of context this peaks at {size_text(self._need)}. Flint may take "
             f"{size_text(self._budget)} here. Nothing has been read yet."
+            + ("" if self._refused and self._refused.choices else " No smaller setting would make it fit.")
         )
 
     @property

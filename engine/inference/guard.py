@@ -10,13 +10,16 @@ from engine.core.settings import BY_NAME
 from engine.core.sizes import size_text
 from engine.inference.loader import Loaded
 from engine.inference.prefill import LARGEST_CHUNK
-from engine.models.fit import Fit, Offer, degrade, judge, predict
+from engine.models.fit import Fit, Offer, degrade, judge, predict, refine
 
 
 def expected(loaded: Loaded, *, tokens: int, kv_bits: KVBits, chunk: int | None) -> Fit:
-    """Return what a reply takes at its peak: the loaded weights, `tokens` in the KV cache, and reading `chunk` at a time."""
+    """Return what a reply takes at its peak: the loaded weights, `tokens` in the KV cache, and reading `chunk` at a time.
+
+    Where one token was seen to take more of the cache than the config makes expect, what was seen counts.
+    """
     config: Mapping[str, Any] = loaded.config
-    return predict(
+    fit = predict(
         config,
         context=tokens,
         kv_bits=kv_bits,
@@ -25,6 +28,11 @@ def expected(loaded: Loaded, *, tokens: int, kv_bits: KVBits, chunk: int | None)
         element_bytes=loaded.element_bytes,
         weights_bytes=loaded.facts.weights_bytes,
     )
+    known, seen = fit.kv_bytes_per_token, loaded.facts.kv_bytes_per_token
+    if seen <= sum(known.values()):
+        return fit
+    more = seen / (sum(known.values()) or seen)
+    return refine(fit, kv_bytes_per_token={kind: size * more for kind, size in known.items()})
 
 
 def refusal(request_id: str, fit: Fit, budget: int, max_buffer: int | None) -> MemoryRefused | None:

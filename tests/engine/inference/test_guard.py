@@ -36,6 +36,15 @@ def just_too_little(session):
     return need(session, tokens=length + 100, chunk=length) - 1
 
 
+def test_what_a_token_was_seen_to_take_counts_where_it_is_more_than_expected(tiny_loaded):
+    loaded = tiny_loaded()
+    usual = expected(loaded, tokens=1024, kv_bits="off", chunk=64)
+    seen = replace(loaded.facts, kv_bytes_per_token=3 * loaded.facts.kv_bytes_per_token)
+    more = expected(replace(loaded, facts=seen), tokens=1024, kv_bits="off", chunk=64)
+    assert more.kv_bytes == 3 * usual.kv_bytes
+    assert more.peak_bytes > usual.peak_bytes
+
+
 def test_what_fits_is_answered(session, monkeypatch):
     with_budget(monkeypatch, 10 * need(session))
     assert isinstance(list(session.generate(request([LONG], GREEDY)))[-1], Finished)
