@@ -167,9 +167,15 @@ class ContextGauge(QWidget):
         return f"{_tokens(self._used)} / {_tokens(self._limit)}"
 
     def show_use(self, used: int, limit: int) -> None:
-        """Show how many tokens of the context are used; a limit of 0 (no model) hides the gauge."""
+        """Show how many tokens of the context are used; a limit of 0 (no model) hides the gauge.
+
+        Another limit means another chat or model, whose figures must not stand beside the one before for a moment.
+        """
         self._wanted = (used, limit)
-        self._throttle.request()
+        if limit != self._limit:
+            self._refresh()
+        else:
+            self._throttle.request()
 
     def sizeHint(self) -> QSize:
         """Room for the longest figures this limit can bring, so that nothing moves as they grow."""
