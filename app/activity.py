@@ -12,6 +12,7 @@ from app.theme import Theme
 from app.toolbar import Toolbar
 from app.widgets.facts_popover import FactsPopover
 from app.widgets.gauge import GaugeCard
+from engine.core.errors import OutOfMemory
 from engine.core.messages import Event, LoadedModel, MemoryMeasured, PrefillProgress, TextDelta
 from engine.hardware.meters import read_memory
 from engine.metrics import decode_ceiling_tps
@@ -72,7 +73,7 @@ class Activity(QObject):
     def _on_model(self, state: ModelState) -> None:
         picker, welcome, composer = self._toolbar.picker, self._page.welcome, self._page.composer
         picker.set_current(self._models.model_id or None)
-        composer.set_placeholder(PLACEHOLDER if state.state in ("ready", "unloaded") else QUEUED_PLACEHOLDER)
+        composer.set_placeholder(PLACEHOLDER if state.state in ("ready", "unloaded", "failed") else QUEUED_PLACEHOLDER)
         composer.set_blocked("")
         match state.state:
             case "listing":
@@ -91,7 +92,8 @@ class Activity(QObject):
             case "failed":
                 picker.set_state("failed", state.name, state.detail)
                 if state.error:
-                    welcome.show_failure(state.error.text, state.error.hint)
+                    refused = state.error.code == OutOfMemory.code
+                    welcome.show_failure(state.error.text, state.error.hint, refused=refused)
 
     def _show_at_rest(self) -> None:
         state = self._models.state

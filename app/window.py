@@ -132,6 +132,7 @@ class MainWindow(QMainWindow):
         self.page.welcome.import_requested.connect(self._choose_gguf)
         self.page.welcome.refresh_requested.connect(self.models.refresh)
         self.page.welcome.retry_requested.connect(lambda: self.models.choose(self.models.model_id))
+        self.page.welcome.anyway_requested.connect(lambda: self.models.choose(self.models.model_id, guarded=False))
         self.sidebar.models_requested.connect(self.show_models)
         self.sidebar.collapse_requested.connect(self.toggle_sidebar)
         self.toolbar.sidebar_toggled.connect(self.toggle_sidebar)

@@ -49,6 +49,7 @@ class Welcome(QScrollArea):
     import_requested = Signal()
     refresh_requested = Signal()
     retry_requested = Signal()
+    anyway_requested = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -78,6 +79,7 @@ class Welcome(QScrollArea):
         self._no_model.import_requested.connect(self.import_requested)
         self._no_model.refresh_requested.connect(self.refresh_requested)
         self._failure.retry_requested.connect(self.retry_requested)
+        self._failure.anyway_requested.connect(self.anyway_requested)
         self._failure.models_requested.connect(self.models_requested)
         theme.changed.connect(self._draw_lock)
         self._draw_lock()
@@ -123,10 +125,10 @@ class Welcome(QScrollArea):
         self._no_model.show_places(places)
         self._show("no-model")
 
-    def show_failure(self, text: str, hint: str) -> None:
-        """Show why the model could not be loaded, and what to do about it."""
-        self._head("The model could not be loaded", "Your chats are safe, and what you write stays in the field below.")
-        self._failure.show_failure(text, hint)
+    def show_failure(self, text: str, hint: str, *, refused: bool = False) -> None:
+        """Show why the model could not be loaded, and what to do about it; one only `refused` can be insisted on."""
+        self._head("The model was not loaded" if refused else "The model could not be loaded", "Your chats are safe.")
+        self._failure.show_failure(text, hint, refused=refused)
         self._show("failure")
 
     def resizeEvent(self, event: QResizeEvent) -> None:

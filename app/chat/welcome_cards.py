@@ -102,10 +102,14 @@ class FailureCard(Card):
 
     retry_requested = Signal()
     models_requested = Signal()
+    anyway_requested = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
         self._theme = theme
+        self._anyway = Button(theme, "Load anyway", quiet=True)
+        self._anyway.setObjectName("loadAnywayButton")
+        self._anyway.clicked.connect(self.anyway_requested)
         self.setObjectName("failureCard")
         self._icon = QLabel()
         self._icon.setFixedSize(16, 20)
@@ -124,14 +128,15 @@ class FailureCard(Card):
         words.addWidget(self._text)
         words.addWidget(self._hint)
         words.addSpacing(12)
-        words.addLayout(_buttons(retry, other))
+        words.addLayout(_buttons(retry, other, self._anyway))
         head.addLayout(words, 1)
         self.column.addLayout(head)
         theme.changed.connect(self._draw_icon)
         self._draw_icon()
 
-    def show_failure(self, text: str, hint: str) -> None:
-        """Show what went wrong and what to do."""
+    def show_failure(self, text: str, hint: str, *, refused: bool = False) -> None:
+        """Show what went wrong and what to do; what was only `refused` can be insisted on."""
+        self._anyway.setVisible(refused)
         self._text.say(text)
         self._hint.say(hint)
         self._hint.setVisible(bool(hint))

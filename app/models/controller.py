@@ -91,14 +91,14 @@ class ModelController(QObject):
         self._list_id = self._bridge.new_id("list")
         self._bridge.send(ListModels(self._list_id))
 
-    def choose(self, model_id: str) -> None:
-        """Load a model in place of the current one and remember the choice."""
+    def choose(self, model_id: str, *, guarded: bool = True) -> None:
+        """Load a model in place of the current one and remember the choice; not `guarded`, whatever memory it takes."""
         self._adopt(model_id)
         if self._load_id:
             self._bridge.cancel(self._load_id)
         self._load_id = self._bridge.new_id("load")
         self._set(ModelState("loading", self._name(), "Loading"))
-        self._bridge.send(LoadModel(self._load_id, model_id, self._weights(), self._guard()))
+        self._bridge.send(LoadModel(self._load_id, model_id, self._weights(), self._guard() if guarded else "off"))
 
     def unload(self) -> None:
         """Drop the model and give its memory back; the next message loads it again."""
@@ -212,7 +212,7 @@ class ModelController(QObject):
         if model != self.model:
             self.model = model
             self.loaded.emit(model)
-        if self._load_id not in ("", event.request_id):
+        if self._load_id not in ("", event.request_id) and not self._is_chosen(model):
             return  # It answers a message that was sent before another model was chosen; that one comes next.
         if model.id != self.model_id:
             self._adopt(model.id)
@@ -221,6 +221,11 @@ class ModelController(QObject):
         entry = self.entry(model.id)
         if entry and entry.kind == "gguf":
             self.refresh()  # It was imported on the way.
+
+    def _is_chosen(self, model: LoadedModel) -> bool:
+        """Whether a model is the one that was chosen, or what was imported of it."""
+        entry = self.entry(self.model_id)
+        return model.id == self.model_id or (entry is not None and entry.kind == "gguf" and entry.name == model.name)
 
     def _on_unloaded(self, event: ModelUnloaded) -> None:
         if self.model is not None:

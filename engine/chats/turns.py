@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from engine.chats.records import StoredMessage
+from engine.core.errors import ContextFull
 from engine.core.messages import Message
 
 
@@ -16,12 +17,16 @@ def stretches(messages: Iterable[StoredMessage]) -> list[tuple[Message, str]]:
     """Return the turns of an active path, each with the id of the last message in it.
 
     A reply that never got a word (it failed, or was stopped at once) is left out, and the questions around it become one turn:
-    many templates insist that user and assistant take turns.
+    many templates insist that user and assistant take turns. A question that did not fit into the context is left out with its
+    reply: nothing behind it would fit either.
     """
     found: list[tuple[Message, str]] = []
+    before = list(found)
     for message in messages:
         if message.role == "assistant" and not message.text.strip():
+            found = before if message.error and message.error.code == ContextFull.code else found
             continue
+        before = list(found)
         if found and found[-1][0].role == message.role == "user":
             found[-1] = (Message("user", f"{found[-1][0].text}\n\n{message.text}"), message.id)
         else:

@@ -275,11 +275,11 @@ class KeyValueCache(Record):
     )
     memory_guard: Literal["ask", "adapt", "off"] = _setting(
         "ask",
-        label="When memory is short",
-        labels={"ask": "Ask", "adapt": "Adapt", "off": "Go on"},
+        label="Memory guard",
+        labels={"ask": "Ask", "adapt": "Adapt", "off": "Off"},
         help="Flint works out what a reply takes before it is begun. Ask shows the figures and what would fit. Adapt takes the "
-        "first that fits: smaller chunks, then fewer bits, then a shorter context. Go on takes the memory all the same: a Mac "
-        "that runs out of it can stop.",
+        "first that fits: smaller chunks, then fewer bits, then a shorter context. Off takes the memory all the same: a Mac "
+        "that runs out of it can stop. For loading a model, what is set for all chats counts.",
     )
 
 

@@ -31,7 +31,7 @@ def check_room(entry: ModelEntry, weights: Weights) -> None:
         return
     raise OutOfMemory(
         f"{entry.name} needs {size_text(needed)}, and Flint may take {size_text(budget)} here. Nothing has been loaded.",
-        "Close other apps or choose a smaller model. With “When memory is short” set to “Go on” it is loaded all the same.",
+        "Close other apps or choose a smaller model. With the memory guard off for all chats it is loaded all the same.",
     )
 
 

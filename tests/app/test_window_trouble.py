@@ -2,6 +2,7 @@
 
 import re
 import shutil
+from dataclasses import replace
 
 import pytest
 from PySide6.QtCore import Qt
@@ -54,6 +55,23 @@ def unknown_architecture(folder):
 
 
 BAD = [(lack_weights, "has no weights"), (cut_weights, "model.safetensors"), (unknown_architecture, "hypermamba9")]
+
+
+# -- models that do not fit ----------------------------------------------------------------------------------------------
+
+
+def test_a_model_that_does_not_fit_is_refused_and_loaded_when_somebody_insists(qtbot, fox, monkeypatch):
+    import engine.inference.load_guard as guard
+
+    real = guard.read_memory
+    monkeypatch.setattr(guard, "read_memory", lambda *a, **k: replace(real(*a, **k), budget=1000))
+    remember(model=give_model(fox))
+    with open_window(qtbot) as flint:
+        flint.wait(lambda: flint.window.models.state.state == "failed")
+        assert "Nothing has been loaded" in flint.window.models.state.error.text
+        flint.click("loadAnywayButton")
+        flint.wait_ready()
+        assert not flint.part("loadAnywayButton").isVisible()
 
 
 # -- models that can't be used -------------------------------------------------------------------------------------------

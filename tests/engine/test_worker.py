@@ -386,7 +386,7 @@ def test_a_model_that_does_not_fit_is_not_loaded_and_the_one_before_stays(worker
     events = finish(connection, LoadModel("b", "two"))
     assert events[-1].error.code == "out-of-memory"
     assert "two needs" in events[-1].error.text
-    assert "Go on" in events[-1].error.hint
+    assert "guard off" in events[-1].error.hint
     assert ModelUnloaded not in kinds(events)
     assert LoadProgress not in kinds(finish(connection, LoadModel("c", "one")))
     assert ModelLoaded in kinds(finish(connection, LoadModel("d", "two", memory_guard="off")))

@@ -60,7 +60,8 @@ def test_after_a_restart_as_much_is_known_as_in_memory_and_the_logits_are_a_cold
     in_memory, warm = read(model, held, LONGER)
     known, logits = read(model, fresh, LONGER)
     assert known == in_memory >= len(CHAT) - SLACK
-    np.testing.assert_array_equal(logits, warm)
+    # Not bit by bit: a matrix library may add in another order where the same numbers lie elsewhere in memory.
+    np.testing.assert_allclose(logits, warm, atol=1e-4)
     np.testing.assert_allclose(logits, cold(model, fresh.policy, LONGER, SYSTEM), atol=1e-3)
 
 
@@ -71,7 +72,7 @@ def test_quantized_rows_come_back_as_they_were(folder, kind):
     stored = [opened(model, folder, bits="8/4") for _ in range(2)]
     (known, logits), (_, again) = (read(model, cache, LONGER) for cache in stored)
     assert known >= len(CHAT) - SLACK
-    np.testing.assert_array_equal(logits, again)
+    np.testing.assert_allclose(logits, again, atol=1e-4)
     assert divergence(cold(model, stored[0].policy, LONGER, SYSTEM), logits) < 0.004
     assert any(layer.rows.aged and not layer.rows.plain for layer in stored[0].layers if hasattr(layer, "rows"))
 

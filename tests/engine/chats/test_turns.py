@@ -3,6 +3,7 @@
 import pytest
 
 from engine.chats.turns import turns
+from engine.core.errors import ContextFull, GenerationFailed
 
 
 @pytest.fixture
@@ -58,3 +59,18 @@ def test_a_stopped_reply_with_words_counts(chat):
 def test_nothing_stored_is_nothing_to_say(chat):
     assert chat() == []
     assert turns([]) == ()
+
+
+@pytest.mark.parametrize("lines", [(), ("one", "two")])
+def test_a_question_that_did_not_fit_is_left_out_and_one_that_failed_otherwise_is_not(store, lines):
+    made = store.create_chat()
+    parent = None
+    for line in lines:
+        role = "assistant" if line == "two" else "user"
+        parent = store.add_message(made.id, role, line, parent).id
+    for question, error in (("too long", ContextFull("Full.")), ("unlucky", GenerationFailed("Broken."))):
+        parent = store.add_message(made.id, "user", question, parent).id
+        parent = store.begin_reply(made.id, parent, "m").id
+        store.finish_reply(parent, "", "failed", error=error.info())
+    store.add_message(made.id, "user", "short", parent)
+    assert [turn.text for turn in turns(store.messages(made.id))] == [*lines, "unlucky\n\nshort"]
