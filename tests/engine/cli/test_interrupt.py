@@ -7,6 +7,14 @@ import pytest
 from engine.cli.interrupt import StopOnInterrupt
 
 
+@pytest.fixture(autouse=True)
+def as_in_a_terminal():
+    """A shell starts what it runs in the background with interrupts ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 def interrupt():
     os.kill(os.getpid(), signal.SIGINT)
 
