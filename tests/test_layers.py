@@ -107,7 +107,7 @@ def test_the_whole_app_imports_without_the_model_libraries():
     assert not loaded & libraries
 
 
-@pytest.mark.parametrize(("name", "blocked"), [("engine.core.messages", "json"), ("app", "app")])
+@pytest.mark.parametrize(("name", "blocked"), [("engine.core.codec", "json"), ("app", "app")])
 def test_a_refused_import_is_seen(name, blocked):
     with pytest.raises(AssertionError, match="may not be imported here"):
         import_all(name, blocked=[blocked])

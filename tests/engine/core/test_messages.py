@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from engine.core.codec import from_json, restore, to_json
 from engine.core.messages import (
     COMMANDS,
     EVENTS,
@@ -16,9 +17,6 @@ from engine.core.messages import (
     Generate,
     Message,
     TextDelta,
-    from_json,
-    restore,
-    to_json,
 )
 from engine.core.settings import Sampling
 
