@@ -53,15 +53,15 @@ class GuardCard(QWidget):
     @property
     def title(self) -> str:
         """How much is missing."""
-        return f"This needs {size_text(self._need - self._budget)} more than is safe"
+        return f"This needs {size_text(self._need - self._budget, 1)} more than is safe"
 
     @property
     def text(self) -> str:
         """The figures in a sentence."""
         context = self._refused.context if self._refused else 0
         return (
-            f"With {context:,} tokens of context this peaks at {size_text(self._need)}. Flint may take "
-            f"{size_text(self._budget)} here. Nothing has been read yet."
+            f"With {context:,} tokens of context this peaks at {size_text(self._need, 1)}. Flint may take "
+            f"{size_text(self._budget, 1)} here. Nothing has been read yet."
             + ("" if self._refused and self._refused.choices else " No smaller setting would make it fit.")
         )
 
@@ -142,7 +142,7 @@ class GuardCard(QWidget):
         entries = [(name, role, size) for (name, role), size in zip(_PARTS, sizes, strict=True)]
         for name, role, size in (*entries, ("over the budget", "critical", over)):
             painter.fillRect(QRectF(x, y + 4, 8, 8), self._theme.color(role))
-            text = f"{name} {size_text(size)}"
+            text = f"{name} {size_text(size, 1)}"
             painter.setPen(self._theme.color("ink-2"))
             width = painter.fontMetrics().horizontalAdvance(text)
             painter.drawText(QRect(x + 14, y, width + 2, 16), Qt.AlignmentFlag.AlignVCenter, text)
@@ -160,9 +160,9 @@ class GuardCard(QWidget):
         painter.drawText(QRect(row.left(), row.top() + 34, row.width() - 250, 16), Qt.AlignmentFlag.AlignVCenter, detail)
         figures = QRect(row.right() - 240, row.top() + 12, 150, 20)
         painter.setPen(color("ink"))
-        painter.drawText(figures, Qt.AlignmentFlag.AlignVCenter, size_text(choice.peak_bytes))
+        painter.drawText(figures, Qt.AlignmentFlag.AlignVCenter, size_text(choice.peak_bytes, 1))
         painter.setPen(color("ink-3"))
-        spare = f"{size_text(max(0, self._budget - choice.peak_bytes))} spare"
+        spare = f"{size_text(max(0, self._budget - choice.peak_bytes), 1)} spare"
         painter.drawText(figures, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, spare)
         rest = choice.peak_bytes - choice.weights_bytes - choice.kv_bytes
         bar = QRectF(figures.left(), row.top() + 38, figures.width(), 6)

@@ -22,7 +22,7 @@ def ledger(facts: ReplyFacts) -> list[Row]:
         ("Written", f"{facts.output_tokens:,}"),
         ("Left the context", f"{facts.dropped_tokens:,}" if facts.dropped_tokens else "none"),
         ("Context", f"{facts.context:,} tokens"),
-        ("KV cache", f"{size_text(facts.kv_bytes)}, {PRECISIONS.get(facts.kv_bits, facts.kv_bits)}"),
+        ("KV cache", f"{size_text(facts.kv_bytes, 1)}, {PRECISIONS.get(facts.kv_bits, facts.kv_bits)}"),
         ("Seed", str(facts.seed)),
         ("Model", facts.model),
     ]
@@ -37,5 +37,5 @@ def context_rows(used: int, limit: int, facts: ReplyFacts | None) -> list[Row]:
     if facts is None:
         return rows
     rows.append(("Left the context", f"{facts.dropped_tokens:,} tokens" if facts.dropped_tokens else "nothing"))
-    rows.append(("KV cache", f"{size_text(facts.kv_bytes)}, {PRECISIONS.get(facts.kv_bits, facts.kv_bits)}"))
+    rows.append(("KV cache", f"{size_text(facts.kv_bytes, 1)}, {PRECISIONS.get(facts.kv_bits, facts.kv_bits)}"))
     return rows

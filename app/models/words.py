@@ -1,8 +1,9 @@
 """A model's facts in words and figures: sizes, context lengths, where it came from, what to do when it can't be used."""
 
+from engine.core import sizes
 from engine.core.messages import ModelEntry
+from engine.core.sizes import GIGABYTE, MEGABYTE
 
-MEGABYTE, GIGABYTE = 10**6, 10**9
 _TRILLION, _BILLION, _MILLION = 10**12, 10**9, 10**6
 
 SEPARATOR = "  ·  "
@@ -22,12 +23,8 @@ _REMEDIES = {
 
 
 def size_text(size: int) -> str:
-    """Return a size in bytes as “4.5 GB”, “144 MB”, or “under 1 MB”; units are powers of ten, as on a Mac."""
-    # 999.6 MB would be written as 1000 MB.
-    if size >= GIGABYTE - MEGABYTE // 2:
-        figure = size / GIGABYTE
-        return f"{figure:,.0f} GB" if figure >= 99.95 else f"{figure:.1f} GB"
-    return f"{size / MEGABYTE:.0f} MB" if size >= MEGABYTE else "under 1 MB"
+    """Return a file's size in bytes as “4.5 GB”, “144 MB”, or “under 1 MB”."""
+    return sizes.size_text(size) if size >= MEGABYTE else "under 1 MB"
 
 
 def progress_text(done: int, total: int) -> str:

@@ -1,5 +1,7 @@
 """What every editor of a setting's value has in common."""
 
+from abc import abstractmethod
+
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
@@ -21,9 +23,9 @@ class Editor(QWidget):
         """Whether something was typed that has not been said yet."""
         return False
 
+    @abstractmethod
     def show_value(self, value: Value, inherited: Value, changed: bool) -> None:
         """Show the value in force, what it would be if it were not set here, and whether it is set here."""
-        raise NotImplementedError
 
     def set_refused(self, refused: bool) -> None:
         """Mark what stands in the editor as not applied."""

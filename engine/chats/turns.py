@@ -21,12 +21,7 @@ def stretches(messages: Iterable[StoredMessage]) -> list[tuple[Message, str]]:
     reply: nothing behind it would fit either.
     """
     found: list[tuple[Message, str]] = []
-    before = list(found)
-    for message in messages:
-        if message.role == "assistant" and not message.text.strip():
-            found = before if message.error and message.error.code == ContextFull.code else found
-            continue
-        before = list(found)
+    for message in _told(messages):
         if found and found[-1][0].role == message.role == "user":
             found[-1] = (Message("user", f"{found[-1][0].text}\n\n{message.text}"), message.id)
         else:
@@ -34,3 +29,14 @@ def stretches(messages: Iterable[StoredMessage]) -> list[tuple[Message, str]]:
             written = (facts.output_ids, facts.fingerprint) if facts else ((), "")
             found.append((Message(message.role, message.text, *written), message.id))
     return found
+
+
+def _told(messages: Iterable[StoredMessage]) -> list[StoredMessage]:
+    """The messages without replies that have no word, and without the questions that did not fit."""
+    told: list[StoredMessage] = []
+    for message in messages:
+        if message.role != "assistant" or message.text.strip():
+            told.append(message)
+        elif message.error and message.error.code == ContextFull.code and told and told[-1].role == "user":
+            told.pop()
+    return told

@@ -6,10 +6,11 @@ from typing import Annotated
 import typer
 
 from engine.cache.disk import DiskCache, prefix_folder
-from engine.cli.output import print_json, size_text
+from engine.cli.output import print_json
 from engine.core.paths import locate
 from engine.core.preferences import Preferences
 from engine.core.settings import GB
+from engine.core.sizes import size_text
 
 commands = typer.Typer(no_args_is_help=True)
 

@@ -18,11 +18,12 @@ from rich.text import Text
 from engine.cache.disk import DiskCache, prefix_folder
 from engine.chats.store import ChatStore
 from engine.cli.models import open_library
-from engine.cli.output import print_json, size_text
+from engine.cli.output import print_json
 from engine.core.errors import FlintError
 from engine.core.paths import Paths, locate, resource
 from engine.core.preferences import Preferences
 from engine.core.settings import GB
+from engine.core.sizes import size_text
 from engine.hardware.device import read_device
 from engine.hardware.meters import read_memory
 from engine.inference.blas import prefer_system_blas

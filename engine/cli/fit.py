@@ -9,10 +9,11 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from engine.cli.output import note, print_json, size_text
+from engine.cli.output import note, print_json
 from engine.core.errors import ModelBroken, ModelNotFound, UsageError
 from engine.core.messages import ModelEntry
 from engine.core.preferences import Preferences
+from engine.core.sizes import size_text
 from engine.hardware.device import Device, read_device
 from engine.hardware.meters import read_memory
 from engine.models.fit import LARGEST_CHUNK, Fit, Offer, change, decode_ceiling, degrade, judge, largest_context, predict

@@ -10,11 +10,12 @@ from rich.table import Table
 
 from engine.cli.fit import Asked, ChunkOption, ContextOption, KvBitsOption, ModelArgument, fit_model
 from engine.cli.interrupt import StopOnInterrupt
-from engine.cli.output import WaitingBar, complain, note, print_json, size_text
+from engine.cli.output import WaitingBar, complain, note, print_json
 from engine.core.errors import ErrorInfo
 from engine.core.messages import Cancel, Cancelled, Event, Failed, ImportModel, ModelEntry, ModelImported
 from engine.core.paths import locate
 from engine.core.preferences import Preferences
+from engine.core.sizes import size_text
 from engine.host import Host
 from engine.models.facts import read_facts
 from engine.models.fit import LARGEST_CHUNK

@@ -35,11 +35,6 @@ def note(text: str) -> None:
     Console(stderr=True, highlight=False, soft_wrap=True).print(Text(text))
 
 
-def size_text(size: int) -> str:
-    """Return bytes as people read them: `98 MB`, `4.5 GB`."""
-    return f"{size / GIGABYTE:.1f} GB" if size >= GIGABYTE else f"{size / MEGABYTE:.0f} MB"
-
-
 class WaitingBar:
     """A progress bar on stderr for imports and loads, only where stderr is a terminal.
 

@@ -62,12 +62,12 @@ def as_error(refused: MemoryRefused) -> OutOfMemory:
     """Return a refusal as the error that ends its request."""
     need = refused.weights_bytes + refused.kv_bytes + refused.prefill_bytes
     text = (
-        f"This needs {size_text(need)} at its peak, and Flint may take {size_text(refused.budget_bytes)} here. "
+        f"This needs {size_text(need, 1)} at its peak, and Flint may take {size_text(refused.budget_bytes, 1)} here. "
         "Nothing has been read yet."
     )
     if not refused.choices:
         return OutOfMemory(text, "No smaller setting would make it fit. Close other apps, or choose a smaller model.")
-    told = "; or ".join(f"{choice.title} ({size_text(choice.peak_bytes)})" for choice in refused.choices)
+    told = "; or ".join(f"{choice.title} ({size_text(choice.peak_bytes, 1)})" for choice in refused.choices)
     return OutOfMemory(text, f"It would fit with {told}.")
 
 
@@ -87,7 +87,7 @@ def _choice(fit: Fit, offer: Offer) -> GuardChoice:
     }
     details = {
         "chunk": "The same answer; the prompt is read more slowly.",
-        "kv_bits": f"The KV cache shrinks from {size_text(fit.kv_bytes)} to {size_text(offer.fit.kv_bytes)}.",
+        "kv_bits": f"The KV cache shrinks from {size_text(fit.kv_bytes, 1)} to {size_text(offer.fit.kv_bytes, 1)}.",
         "context": "The model sees the newest tokens only; older messages are left out.",
     }
     return GuardChoice(

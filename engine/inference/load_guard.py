@@ -30,7 +30,7 @@ def check_room(entry: ModelEntry, weights: Weights) -> None:
     if needed <= budget:
         return
     raise OutOfMemory(
-        f"{entry.name} needs {size_text(needed)}, and Flint may take {size_text(budget)} here. Nothing has been loaded.",
+        f"{entry.name} needs {size_text(needed, 1)}, and Flint may take {size_text(budget, 1)} here. Nothing has been loaded.",
         "Close other apps or choose a smaller model. With the memory guard off for all chats it is loaded all the same.",
     )
 

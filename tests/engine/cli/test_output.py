@@ -6,9 +6,10 @@ import sys
 
 import pytest
 
-from engine.cli.output import WaitingBar, complain, note, print_json, size_text
+from engine.cli.output import WaitingBar, complain, note, print_json
 from engine.core.errors import ErrorInfo
 from engine.core.messages import ImportProgress, LoadProgress, TextDelta
+from engine.core.sizes import size_text
 
 
 class Terminal(io.StringIO):

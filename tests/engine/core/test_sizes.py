@@ -9,5 +9,13 @@ from engine.core.sizes import size_text
     ("size", "text"),
     [(0, "0.0 MB"), (16_240_000, "16.2 MB"), (999_900_000, "999.9 MB"), (1_000_000_000, "1.0 GB"), (4_517_404_672, "4.5 GB")],
 )
-def test_a_size_is_told_in_the_unit_that_shows_it(size, text):
+def test_small_sizes_are_told_in_megabytes_with_a_decimal(size, text):
+    assert size_text(size, 1) == text
+
+
+@pytest.mark.parametrize(
+    ("size", "text"),
+    [(0, "0 MB"), (98_362_432, "98 MB"), (999_400_000, "999 MB"), (999_600_000, "1.0 GB"), (99_960_000_000, "100 GB")],
+)
+def test_no_size_reads_as_a_thousand_of_its_unit(size, text):
     assert size_text(size) == text
