@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
 
-from engine.core.messages import Cancel, Command, Event, TextDelta
+from engine.core.errors import EngineStopped
+from engine.core.messages import Cancel, Command, Event, Failed, TextDelta
 
 if TYPE_CHECKING:
     from engine.core.connection import Connection
@@ -64,6 +65,8 @@ class Bridge(QObject):
         """Hand a command to the engine; its events come with `received`."""
         if self._connection is None:
             self._early.append(command)
+            if self._closed:
+                self._refuse_early()
             return
         self._connection.send(command)
         self._timer.start()
@@ -93,7 +96,14 @@ class Bridge(QObject):
         if self._host is not None:
             self._host.close()
         self.drain()
+        self._refuse_early()
         self._timer.stop()
+
+    def _refuse_early(self) -> None:
+        """End what was sent to an engine that never started."""
+        early, self._early = self._early, []
+        for command in early:
+            self.received.emit(Failed(command.request_id, EngineStopped("Flint is closing.").info()))
 
 
 def joined(events: Iterable[Event]) -> Iterable[Event]:

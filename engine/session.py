@@ -39,6 +39,7 @@ class Session:
     def __init__(self, loaded: Loaded, kept_bytes: int = KEPT_BYTES, disk: DiskCache | None = None) -> None:
         self.loaded = loaded
         self._disk = disk
+        self._changes: tuple[tuple[str, str], ...] = ()
         template = template_hash(loaded.tokenizer)
         self._bench = Bench(loaded, PrefixCache(loaded.model, CachePolicy(), kept_bytes), ChunkSize(), template)
 
@@ -70,16 +71,8 @@ class Session:
         if request.when_full == "compact":
             request = yield from self._compacted(request, cancelled)
         request = replace(request, messages=with_summary(request.messages, request.summary))
-        prompt, planned, room = self._fitted(request)
+        request, prompt, planned, room = yield from self._admitted(request)
         self._adopt(CachePolicy(room.context, request.kv_bits))
-        refused = None if request.memory_guard == "off" else self._refusal(request, planned, room)
-        if refused and refused.choices and request.memory_guard == "adapt":
-            request = adapted(request, refused.choices[0])
-            prompt, planned, room = self._fitted(request)
-            self._adopt(CachePolicy(room.context, request.kv_bits))
-        elif refused:
-            yield refused
-            raise as_error(refused)
         self._bench.chunk_size.most = request.prefill_chunk or LARGEST_CHUNK
         self.cache.chat_id = request.chat_id
         reply = Reply(
@@ -93,8 +86,25 @@ class Session:
         )
         yield from self._guarded(reply)
 
+    def _admitted(self, request: Generate) -> Generator[Event, None, tuple[Generate, Prompt, Plan, Room]]:
+        """Return the request with its prompt, changed to fit the memory where it may be; raise `OutOfMemory` where it does not."""
+        prompt, planned, room = self._fitted(request)
+        refused = None if request.memory_guard == "off" else self._refusal(request, planned, room)
+        if refused and request.memory_guard == "adapt":
+            # What fitted the last time first: other settings would be another cache, and the whole chat be read again.
+            for changes in (self._changes, *(choice.changes for choice in refused.choices[:1])):
+                tried = adapted(request, changes)
+                prompt, planned, room = self._fitted(tried)
+                if changes and not self._refusal(tried, planned, room):
+                    self._changes = changes
+                    return tried, prompt, planned, room
+        if refused:
+            yield refused
+            raise as_error(refused)
+        return request, prompt, planned, room
+
     def _refusal(self, request: Generate, planned: Plan, room: Room) -> MemoryRefused | None:
-        """Return why the reply's memory is not there, after giving back what other chats and branches hold."""
+        """Return why the reply's memory is not there; where it is, other chats and branches give back what it needs of it."""
         loaded, cache = self.loaded, self.cache
         tokens = min(room.context, len(planned.ids) + request.sampling.max_tokens)
         try:
@@ -106,11 +116,12 @@ class Session:
             )
         except FlintError:
             return None  # A config that can't be judged loaded all the same.
-        reading = read_memory(mlx_counters(), working_set=loaded.device.working_set_bytes)
-        spare = max(0, reading.budget - fit.peak_bytes)
-        if cache.kept_bytes > spare:
+        budget = read_memory(mlx_counters(), working_set=loaded.device.working_set_bytes).budget
+        refused = refusal(request.request_id, fit, budget, loaded.device.max_buffer_bytes)
+        spare = budget - fit.peak_bytes
+        if not refused and cache.kept_bytes > spare:
             cache.shrink(spare)
-        return refusal(request.request_id, fit, reading.budget, loaded.device.max_buffer_bytes)
+        return refused
 
     def _guarded(self, reply: Reply) -> Iterator[Event]:
         """Yield a reply's events; whatever MLX raises becomes one of Flint's errors, and what it may have harmed is dropped."""

@@ -19,7 +19,7 @@ from engine.hardware.meters import read_memory
 from engine.models.fit import LARGEST_CHUNK, Fit, Offer, change, decode_ceiling, degrade, judge, largest_context, predict
 from engine.models.kv_memory import BITS
 from engine.models.library import Library
-from engine.models.load_plan import plan_load
+from engine.models.load_plan import plan_load, predict_load
 
 LARGEST_DEFAULT_CONTEXT = 32_768
 """Context where none is asked for: the trained length, but at most this."""
@@ -63,17 +63,16 @@ def fit_model(
 def _predict(model: str, library: Library, preferences: Preferences, asked: Asked, device: Device) -> tuple[Fit, str]:
     """The prediction and the model's name. A bare config is judged by its own type and packing, a model here as it loads."""
     options: dict[str, Any] = {"kv_bits": asked.kv_bits, "chunk": asked.chunk, "metal": device.metal}
+    options["context"] = asked.context or LARGEST_DEFAULT_CONTEXT
     path = Path(model).expanduser()
     if path.suffix == ".json":
-        name, config = path.name, _read_config(path)
+        name, fit = path.name, predict(_read_config(path), **options)
     else:
         entry = library.find(model)
         _check(entry)
         weights: Any = preferences.get("weights") or "auto"
         plan = plan_load(Path(entry.path), metal=device.metal, memory_bytes=device.memory_bytes, weights=weights)
-        name, config = entry.name, plan.config
-        options |= {"element_bytes": plan.element_bytes, "weights_bytes": plan.weights_bytes}
-    fit = predict(config, context=asked.context or LARGEST_DEFAULT_CONTEXT, **options)
+        name, fit = entry.name, predict_load(plan, **options)
     trained = fit.plan.shape.context
     return (change(fit, context=trained) if trained and trained < fit.context else fit), name
 

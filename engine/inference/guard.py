@@ -1,6 +1,6 @@
 """Whether a reply's memory is there before any of it is taken, and what would make it fit."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -52,10 +52,10 @@ def refusal(request_id: str, fit: Fit, budget: int, max_buffer: int | None) -> M
     )
 
 
-def adapted(request: Generate, choice: GuardChoice) -> Generate:
-    """Return the request with the settings that a choice changes."""
-    changes: dict[str, Any] = {name: BY_NAME[name].check(value) for name, value in choice.changes}
-    return replace(request, **changes)
+def adapted(request: Generate, changes: Iterable[tuple[str, str]]) -> Generate:
+    """Return the request with the settings that a `GuardChoice` changes."""
+    values: dict[str, Any] = {name: BY_NAME[name].check(value) for name, value in changes}
+    return replace(request, **values)
 
 
 def as_error(refused: MemoryRefused) -> OutOfMemory:

@@ -7,8 +7,7 @@ from engine.core.messages import ModelEntry, Weights
 from engine.core.sizes import size_text
 from engine.hardware.device import read_device
 from engine.hardware.meters import mlx_counters, read_memory
-from engine.models.fit import predict
-from engine.models.load_plan import LoadPlan, plan_load
+from engine.models.load_plan import plan_load, predict_load
 
 SHORTEST = 256
 """Tokens of context below which a loaded model is of no use."""
@@ -24,7 +23,7 @@ def check_room(entry: ModelEntry, weights: Weights) -> None:
     budget = read_memory(mlx_counters(), working_set=device.working_set_bytes).budget
     try:
         plan = plan_load(Path(entry.path), metal=device.metal, memory_bytes=device.memory_bytes, weights=weights)
-        needed = _needed(plan, metal=device.metal)
+        needed = predict_load(plan, context=SHORTEST, chunk=SHORTEST, metal=device.metal).peak_bytes
     except FlintError:
         return
     if needed <= budget:
@@ -33,15 +32,3 @@ def check_room(entry: ModelEntry, weights: Weights) -> None:
         f"{entry.name} needs {size_text(needed, 1)}, and Flint may take {size_text(budget, 1)} here. Nothing has been loaded.",
         "Close other apps or choose a smaller model. With the memory guard off for all chats it is loaded all the same.",
     )
-
-
-def _needed(plan: LoadPlan, *, metal: bool) -> int:
-    fit = predict(
-        plan.config,
-        context=SHORTEST,
-        chunk=SHORTEST,
-        metal=metal,
-        element_bytes=plan.element_bytes,
-        weights_bytes=plan.weights_bytes,
-    )
-    return fit.peak_bytes

@@ -8,6 +8,8 @@ from typing import Any
 
 from engine.core.messages import Weights
 from engine.models.facts import count_parameters, read_config
+from engine.models.fit import Fit, predict
+from engine.models.kv_memory import KVBits
 from engine.models.record import read_record
 from engine.models.safetensors_file import TensorSpec, check_safetensors
 
@@ -51,6 +53,19 @@ def plan_load(model: Path, *, metal: bool, memory_bytes: int, weights: Weights =
         return LoadPlan(config, parameters * element, element, True)
     converted = element if imported or not metal else None
     return LoadPlan(config, sum(_held(spec, converted) for spec in specs), element, False)
+
+
+def predict_load(plan: LoadPlan, *, context: int, chunk: int, metal: bool, kv_bits: KVBits = "off") -> Fit:
+    """Return what a model takes that is held as planned, with `context` tokens, of which `chunk` are read at a time."""
+    return predict(
+        plan.config,
+        context=context,
+        kv_bits=kv_bits,
+        chunk=chunk,
+        metal=metal,
+        element_bytes=plan.element_bytes,
+        weights_bytes=plan.weights_bytes,
+    )
 
 
 def _of_folder(folder: Path) -> tuple[dict[str, Any], list[TensorSpec], bool]:

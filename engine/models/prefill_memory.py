@@ -22,6 +22,7 @@ OPERATIONS_AHEAD, DROPPING_OPERATIONS, PACKING_OPERATIONS = 60, 6, 24
 UNPACKED, UNPACKED_LATENTS, UNPACKED_IN_PARALLEL = 3, 4, 5
 """Packed layers that are unpacked at once while a token is written; most where a state space runs beside the attention."""
 GROWN_AT_ONCE = 0.3
+"""The share of packed layers that hold both their old and their grown buffers while a token is written, as measured."""
 MASK_BYTES = 1
 SAMPLING_COPIES = 6
 """Arrays of the vocabulary's size that drawing a token makes, in float32: sorted, their order, sums, masks."""
@@ -95,18 +96,15 @@ def _writing(shape: Shape, step: Step) -> Transient:
     all layers, and of all latent ones, whose growing waits for nothing else.
     """
     layer = max((_of_layer(one, shape, step) for one in shape.layers), key=lambda one: one.bytes, default=Transient())
-    packed = [one for one in shape.layers if one.attention is not None and _unpacked(one.attention, step)]
-    ahead = 0.0
-    for one in packed:
-        attention = one.attention
-        if attention is not None:
-            ahead += _grown(attention, step) * (1 if attention.kind == "latent" else GROWN_AT_ONCE)
-    unpacked = sorted((_unpacked(one.attention, step) for one in packed if one.attention is not None), reverse=True)
-    parallel = any(one.recurrent is not None for one in packed)
-    latent = any(one.attention is not None and one.attention.kind == "latent" for one in packed)
+    packed = [one.attention for one in shape.layers if one.attention is not None and _unpacked(one.attention, step)]
+    if not packed:
+        return layer
+    latent = any(attention.kind == "latent" for attention in packed)
+    parallel = any(one.attention in packed and one.recurrent is not None for one in shape.layers)
     count = UNPACKED_IN_PARALLEL if parallel else UNPACKED_LATENTS if latent else UNPACKED
-    rows = sum(unpacked[:count]) if packed else layer.rows
-    return replace(layer, rows=rows, ahead=ahead)
+    unpacked = sorted((_unpacked(attention, step) for attention in packed), reverse=True)
+    ahead = sum(_grown(attention, step) * (1 if attention.kind == "latent" else GROWN_AT_ONCE) for attention in packed)
+    return replace(layer, rows=sum(unpacked[:count]), ahead=ahead)
 
 
 def logits_bytes(shape: Shape) -> float:

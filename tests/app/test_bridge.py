@@ -162,6 +162,25 @@ def test_command_after_closing_fails_instead_of_hanging(ears):
     assert ears.end("late").error.code == ears.end("later").error.code == "engine-stopped"
 
 
+def test_what_was_sent_before_the_start_is_done_after_it(qtbot):
+    bridge = Bridge(lambda: Host(locate(), Preferences(locate().settings)))
+    ears = Ears(qtbot, bridge)
+    bridge.send(ListModels("early"))
+    bridge.start()
+    ears.wait(lambda: ears.end("early"))
+    assert isinstance(ears.end("early"), Finished)
+    bridge.close()
+
+
+def test_what_was_sent_to_an_engine_that_never_started_fails_when_it_is_closed(qtbot):
+    bridge = Bridge(lambda: pytest.fail("made"))
+    ears = Ears(qtbot, bridge)
+    bridge.send(ListModels("early"))
+    bridge.close()
+    bridge.send(ListModels("late"))
+    assert ears.end("early").error.code == ears.end("late").error.code == "engine-stopped"
+
+
 def test_bridge_that_was_never_started_can_be_closed():
     bridge = Bridge(lambda: Host(locate(), Preferences(locate().settings)))
     bridge.close()

@@ -11,7 +11,7 @@ from engine.core.settings import BY_NAME, Sampling
 from engine.hardware.meters import read_memory
 from engine.inference.guard import expected, refusal
 from engine.session import Session
-from tests.engine.talk import prompt_ids, request, user
+from tests.engine.talk import ask, prompt_ids, request, user
 
 GREEDY = Sampling(temperature=0.0, max_tokens=64)
 LONG = user("The quick brown fox jumps over the lazy dog. " * 8)
@@ -105,6 +105,27 @@ def test_what_does_not_fit_is_made_to_fit_where_that_was_chosen(session, monkeyp
     chunks = max(facts.chunks) if "prefill_chunk" in wanted else None
     assert chunks is None or chunks <= wanted["prefill_chunk"]
     assert facts.context == wanted.get("context", facts.context)
+
+
+def test_what_was_made_to_fit_goes_on_with_the_same_cache(session, monkeypatch):
+    greedy = Sampling(temperature=0.0, max_tokens=100)
+    length = len(prompt_ids(session, LONG))
+    packed = expected(session.loaded, tokens=length + 100, kv_bits="4", chunk=length).peak_bytes
+    with_budget(monkeypatch, max(packed, just_too_little(session)))
+    first = ask(session, LONG, sampling=greedy, memory_guard="adapt")
+    again = ask(session, LONG, sampling=greedy, memory_guard="adapt")
+    assert again.facts.cached_tokens == again.facts.prompt_tokens - 1
+    assert again.facts.kv_bits == first.facts.kv_bits
+
+
+def test_a_refusal_costs_other_chats_nothing(session, monkeypatch):
+    for text in ("one " * 60, "two " * 60):
+        list(session.generate(request([user(text)], GREEDY)))
+    kept = session.cache.kept_bytes
+    with_budget(monkeypatch, session.loaded.facts.weights_bytes // 2)
+    with pytest.raises(OutOfMemory):
+        list(session.generate(request([LONG], GREEDY)))
+    assert session.cache.kept_bytes == kept > 0
 
 
 def test_what_nothing_makes_fit_is_refused_also_where_it_might_be_changed(session, monkeypatch):
