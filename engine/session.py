@@ -87,7 +87,7 @@ class Session:
         yield from self._guarded(reply)
 
     def _admitted(self, request: Generate) -> Generator[Event, None, tuple[Generate, Prompt, Plan, Room]]:
-        """Return the request with its prompt, changed to fit the memory where it may be; raise `OutOfMemory` where it does not."""
+        """Return the request, changed to fit the memory where it may be, and its prompt. Raises `OutOfMemory`."""
         prompt, planned, room = self._fitted(request)
         refused = None if request.memory_guard == "off" else self._refusal(request, planned, room)
         if refused and request.memory_guard == "adapt":

@@ -59,11 +59,6 @@ def context_pictures(folder: Path, mode: str) -> None:
     _, window = build(["flint"])
     window.show()
 
-    def wait(done) -> None:
-        end = time.monotonic() + PATIENCE_S
-        while not done() and time.monotonic() < end:
-            QTest.qWait(20)
-
     def ask(question: str) -> None:
         window.page.composer.set_text(question)
         window.page.composer.submit()
@@ -122,11 +117,6 @@ def pictures(folder: Path, mode: str) -> None:
         QTest.qWait(250)
         window.grab().save(str(folder / f"{name}-{mode}.png"))
 
-    def wait(done) -> None:
-        end = time.monotonic() + PATIENCE_S
-        while not done() and time.monotonic() < end:
-            QTest.qWait(20)
-
     wait(lambda: window.models.state.state in ("importing", "loading"))
     take("first-launch")
     wait(lambda: window.models.state.state == "ready")
@@ -155,6 +145,15 @@ def pictures(folder: Path, mode: str) -> None:
     window._dialog.grab().save(str(folder / f"models-{mode}.png"))
     window._dialog.close()
     window.close()
+
+
+def wait(done) -> None:
+    """Let the window work until `done()`."""
+    from PySide6.QtTest import QTest
+
+    end = time.monotonic() + PATIENCE_S
+    while not done() and time.monotonic() < end:
+        QTest.qWait(20)
 
 
 def _newest(window) -> str:

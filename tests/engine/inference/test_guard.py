@@ -108,14 +108,16 @@ def test_what_does_not_fit_is_made_to_fit_where_that_was_chosen(session, monkeyp
 
 
 def test_what_was_made_to_fit_goes_on_with_the_same_cache(session, monkeypatch):
-    greedy = Sampling(temperature=0.0, max_tokens=100)
-    length = len(prompt_ids(session, LONG))
-    packed = expected(session.loaded, tokens=length + 100, kv_bits="4", chunk=length).peak_bytes
-    with_budget(monkeypatch, max(packed, just_too_little(session)))
-    first = ask(session, LONG, sampling=greedy, memory_guard="adapt")
-    again = ask(session, LONG, sampling=greedy, memory_guard="adapt")
+    # No smaller chunk can be offered, and so long a reply leaves room for a shorter context.
+    asked = {"sampling": Sampling(temperature=0.0, max_tokens=1500), "prefill_chunk": 16, "stop_after": 5}
+    ask(session, LONG, **asked)
+    unchanged = session.cache.policy
+    with_budget(monkeypatch, need(session, tokens=unchanged.context, chunk=16) - 1)
+    first = ask(session, LONG, memory_guard="adapt", **asked)
+    assert session.cache.policy != unchanged
+    again = ask(session, LONG, memory_guard="adapt", **asked)
+    assert first.facts.cached_tokens < first.facts.prompt_tokens - 1
     assert again.facts.cached_tokens == again.facts.prompt_tokens - 1
-    assert again.facts.kv_bits == first.facts.kv_bits
 
 
 def test_a_refusal_costs_other_chats_nothing(session, monkeypatch):
