@@ -13,7 +13,8 @@ from app.toolbar import Toolbar
 from app.widgets.facts_popover import FactsPopover
 from app.widgets.gauge import GaugeCard
 from engine.core.errors import OutOfMemory
-from engine.core.messages import Event, LoadedModel, MemoryMeasured, PrefillProgress, TextDelta
+from engine.core.facts import LoadedModel
+from engine.core.messages import Event, MemoryMeasured, PrefillProgress, TextDelta
 from engine.hardware.meters import read_memory
 from engine.metrics import decode_ceiling_tps
 

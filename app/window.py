@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QByteArray, Qt, QTimer
-from PySide6.QtGui import QAction, QCloseEvent, QKeyEvent, QKeySequence, QPaintEvent, QResizeEvent, QShowEvent
+from PySide6.QtGui import QCloseEvent, QKeyEvent, QPaintEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QApplication, QHBoxLayout, QMainWindow, QSplitter, QVBoxLayout, QWidget
 
 from app import macos
+from app.actions import Actions
 from app.activity import Activity
 from app.bridge import Bridge
 from app.chat.controller import ChatController
@@ -29,7 +30,7 @@ from app.widgets.gauge import GaugeCard
 from app.widgets.toast import Toaster
 from engine.chats.store import ChatStore
 from engine.core.errors import ErrorInfo, FlintError
-from engine.core.messages import ModelEntry
+from engine.core.facts import ModelEntry
 from engine.core.preferences import Preferences
 
 if TYPE_CHECKING:
@@ -57,6 +58,7 @@ class MainWindow(QMainWindow):
         self._sidebar_wanted = True
         self._dialog: ModelsDialog | None = None
         self._just_imported = ""
+        self.commands = Actions(self)
         self.setObjectName("mainWindow")
         self.setWindowTitle("Flint")
         self.setMinimumSize(*LEAST_SIZE)
@@ -145,19 +147,16 @@ class MainWindow(QMainWindow):
         self._theme.changed.connect(self._apply_theme)
 
     def _add_actions(self) -> None:
-        for name, keys, work in (
-            ("New Chat", "Ctrl+N", lambda: self.chat.open(None)),
-            ("Search Chats", "Ctrl+F", self.sidebar.focus_search),
-            ("Models", "Ctrl+Shift+M", self.show_models),
-            ("Settings", "Ctrl+,", self.toolbar.settings_button.toggle),
-            ("Sidebar", "Ctrl+Alt+S", self.toggle_sidebar),
-            ("Rename Chat", "Ctrl+R", self.sidebar.rename_selected),
-            ("Close", "Ctrl+W", self.close),
+        for group, name, title, keys, work in (
+            ("Chat", "newChat", "New Chat", "Ctrl+N", lambda: self.chat.open(None)),
+            ("Chat", "renameChat", "Rename Chat", "Ctrl+R", self.sidebar.rename_selected),
+            ("Chat", "searchChats", "Search Chats", "Ctrl+F", self.sidebar.focus_search),
+            ("View", "toggleSidebar", "Show or Hide Sidebar", "Ctrl+Alt+S", self.toggle_sidebar),
+            ("View", "showSettings", "Settings", "Ctrl+,", self.toolbar.settings_button.toggle),
+            ("View", "showModels", "Models", "Ctrl+Shift+M", self.show_models),
+            ("View", "closeWindow", "Close", "Ctrl+W", self.close),
         ):
-            action = QAction(name, self)
-            action.setShortcut(QKeySequence(keys))
-            action.triggered.connect(work)
-            self.addAction(action)
+            self.commands.add(group, name, title, keys, work)
 
     def _apply_theme(self) -> None:
         application = QApplication.instance()

@@ -12,7 +12,7 @@ from engine.core.errors import EngineStopped, describe
 from engine.core.messages import Command, Failed, Finished, ListModels, ModelsListed
 from engine.core.paths import Paths
 from engine.core.preferences import Preferences
-from engine.core.settings import GB
+from engine.core.setting import GB
 from engine.models.library import Library
 from engine.worker import Worker
 

@@ -11,7 +11,8 @@ from engine.cache.policy import CachePolicy
 from engine.cache.prefix import PrefixCache
 from engine.cache.shelf import Shelf
 from engine.core.errors import ContextFull, FlintError, GenerationFailed, OutOfMemory
-from engine.core.messages import Compacting, ContextCompacted, Event, Generate, MemoryRefused, Message, TextDelta
+from engine.core.facts import Message
+from engine.core.messages import Compacting, ContextCompacted, Event, Generate, MemoryRefused, TextDelta
 from engine.hardware.meters import mlx_counters, read_memory
 from engine.inference.cache_identity import cache_identity
 from engine.inference.compaction import reserve, summary_request, summary_tokens, with_summary

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from engine.cache.upkeep import Upkeep
 from engine.core.connection import Connection
 from engine.core.errors import EngineStopped, FlintError, ModelNotFound, Stopped, describe
+from engine.core.facts import MemoryGuard, ModelEntry, Weights
 from engine.core.messages import (
     TERMINALS,
     Cancel,
@@ -31,9 +32,7 @@ from engine.core.messages import (
     ImportProgress,
     LoadModel,
     LoadProgress,
-    MemoryGuard,
     MemoryMeasured,
-    ModelEntry,
     ModelImported,
     ModelLoaded,
     ModelUnloaded,
@@ -41,7 +40,6 @@ from engine.core.messages import (
     SetUnloadAfter,
     Shutdown,
     UnloadModel,
-    Weights,
 )
 from engine.core.thread_end import wait_until_gone
 from engine.hardware.meters import mlx_counters, read_memory

@@ -14,8 +14,10 @@ from engine.chats.records import StoredMessage
 from engine.chats.store import ChatStore
 from engine.chats.summary import Summary, read_summary, write_summary
 from engine.core.errors import FlintError, NoModelLoaded
-from engine.core.messages import Event, MemoryRefused, PrefillProgress, ReplyFacts, TextDelta
-from engine.core.settings import BY_NAME, Value, usable
+from engine.core.facts import ReplyFacts
+from engine.core.messages import Event, MemoryRefused, PrefillProgress, TextDelta
+from engine.core.setting import Value
+from engine.core.settings import BY_NAME, usable
 
 
 class ChatController(QObject):

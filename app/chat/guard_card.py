@@ -7,7 +7,8 @@ from PySide6.QtWidgets import QWidget
 from app.theme import Theme
 from app.widgets.button import Button, PrimaryButton
 from app.widgets.frame import draw_frame
-from engine.core.messages import GuardChoice, MemoryRefused
+from engine.core.facts import GuardChoice
+from engine.core.messages import MemoryRefused
 from engine.core.sizes import size_text
 
 _PADDING, _HEAD, _BAR_TOP, _BAR, _LEGEND, _ROW, _FOOT, _RADIUS = 20, 32, 84, 12, 28, 64, 48, 12

@@ -1,6 +1,6 @@
 """Where the tokens of a reply's context came from and went, in words."""
 
-from engine.core.messages import ReplyFacts
+from engine.core.facts import ReplyFacts
 from engine.core.sizes import size_text
 
 PRECISIONS = {

@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QWidget
 from app.theme import Theme
 from app.widgets.icon_button import IconButton
 from engine.chats.records import StoredMessage
-from engine.core.messages import ReplyFacts
+from engine.core.facts import ReplyFacts
 
 HEIGHT = 24
 # How far the line reaches over the column on each side, so that its icons meet the column's edges.

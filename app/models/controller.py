@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject, Signal
 from app.bridge import Bridge
 from engine.chats.store import ChatStore
 from engine.core.errors import ErrorInfo, FlintError, ModelBroken, ModelNotFound
+from engine.core.facts import LoadedModel, MemoryGuard, ModelEntry, Weights
 from engine.core.messages import (
     Cancelled,
     Event,
@@ -18,18 +19,14 @@ from engine.core.messages import (
     ImportModel,
     ImportProgress,
     ListModels,
-    LoadedModel,
     LoadModel,
     LoadProgress,
-    MemoryGuard,
-    ModelEntry,
     ModelImported,
     ModelLoaded,
     ModelsListed,
     ModelUnloaded,
     Terminal,
     UnloadModel,
-    Weights,
 )
 from engine.core.preferences import Preferences
 from engine.core.settings import Engine, KeyValueCache, build

@@ -17,7 +17,7 @@ from app.widgets.button import PrimaryButton
 from app.widgets.label import Label
 from app.widgets.link import Link
 from engine.core.errors import FlintError
-from engine.core.messages import ModelEntry
+from engine.core.facts import ModelEntry
 from engine.models.facts import Facts, read_facts
 
 SHOW_FOLDER = "Show in Finder" if sys.platform == "darwin" else "Open folder"

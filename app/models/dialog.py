@@ -32,7 +32,7 @@ from app.widgets.frame import draw_hairline
 from app.widgets.label import Label
 from app.widgets.toast import Toaster
 from engine.core.errors import FlintError
-from engine.core.messages import ModelEntry
+from engine.core.facts import ModelEntry
 
 FIRST_SIZE, LEAST_SIZE = (1080, 710), (880, 600)
 _HEADER, _LIST, _FIELD = 52, 456, 400

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
 from app.models.words import matches, origin_badge, row_facts
-from engine.core.messages import ModelEntry
+from engine.core.facts import ModelEntry
 
 ENTRY_ROLE = Qt.ItemDataRole.UserRole
 CURRENT_ROLE = Qt.ItemDataRole.UserRole + 1

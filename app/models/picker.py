@@ -13,7 +13,7 @@ from app.models.state_glyph import LoadProgress, ModelState, StateGlyph
 from app.theme import Theme
 from app.widgets.frame import draw_frame, over
 from app.widgets.halo import focus_ring
-from engine.core.messages import ModelEntry
+from engine.core.facts import ModelEntry
 
 if TYPE_CHECKING:
     from app.models.popover import ModelPopover

@@ -8,7 +8,7 @@ from app.models.model_list import CURRENT_ROLE, ENTRY_ROLE, Index
 from app.models.words import row_facts
 from app.theme import Theme
 from app.widgets.frame import draw_frame
-from engine.core.messages import ModelEntry
+from engine.core.facts import ModelEntry
 
 ROW = 44
 INSET, PADDING, RADIUS = 4, 8, 6

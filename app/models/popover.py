@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 from app.models.popover_card import PopoverCard
 from app.theme import Theme
 from app.widgets.shadow import Shadow
-from engine.core.messages import ModelEntry
+from engine.core.facts import ModelEntry
 
 _BELOW, _MARGIN = 8, 8
 _RADIUS = 8

@@ -14,7 +14,7 @@ from app.models.picker_delegate import ROW, PickerDelegate
 from app.theme import Theme
 from app.widgets.frame import draw_frame, draw_hairline
 from app.widgets.label import Label
-from engine.core.messages import ModelEntry
+from engine.core.facts import ModelEntry
 
 WIDTH = 360
 FILTER_FROM = 9

@@ -10,7 +10,7 @@ from app.models.model_list import CURRENT_ROLE, ENTRY_ROLE, Index, ModelList
 from app.models.words import SEPARATOR, context_text, origin_badge, size_text, stored_as
 from app.theme import Theme
 from app.widgets.frame import draw_frame
-from engine.core.messages import ModelEntry
+from engine.core.facts import ModelEntry
 
 ROW = 56
 _INSET, _PADDING, _RADIUS = 8, 8, 6

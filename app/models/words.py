@@ -1,7 +1,7 @@
 """A model's facts in words and figures: sizes, context lengths, where it came from, what to do when it can't be used."""
 
 from engine.core import sizes
-from engine.core.messages import ModelEntry
+from engine.core.facts import ModelEntry
 from engine.core.sizes import GIGABYTE, MEGABYTE
 
 _TRILLION, _BILLION, _MILLION = 10**12, 10**9, 10**6

@@ -5,7 +5,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 from app.settings.editor import Editor
 from app.theme import Theme
 from app.widgets.segmented import Segmented
-from engine.core.settings import Setting, Value
+from engine.core.setting import Setting, Value
 
 _SWITCH = (("off", "Off"), ("on", "On"))
 

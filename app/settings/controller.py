@@ -8,7 +8,8 @@ from app.theme import Theme
 from engine.core.errors import FlintError, describe
 from engine.core.messages import SetPrefixCache, SetUnloadAfter
 from engine.core.preferences import Preferences
-from engine.core.settings import BY_NAME, GB, Value
+from engine.core.setting import GB, Value
+from engine.core.settings import BY_NAME
 
 SECONDS_A_MINUTE = 60
 PREFIX_CACHE = ("prefix_cache_memory", "prefix_cache_disk")

@@ -6,7 +6,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
 from app.theme import Theme
-from engine.core.settings import Setting, Value
+from engine.core.setting import Setting, Value
 
 
 class Editor(QWidget):

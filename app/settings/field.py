@@ -16,7 +16,7 @@ from app.widgets.icon_button import IconButton
 from app.widgets.label import Label
 from app.widgets.link import Link
 from engine.core.errors import SettingsError
-from engine.core.settings import Setting, Value
+from engine.core.setting import Setting, Value
 
 # A name for None up to this length stands at the right of the label, a longer one on a line of its own.
 _SHORT = 20

@@ -2,7 +2,7 @@
 
 import math
 
-from engine.core.settings import Setting, Value
+from engine.core.setting import Setting, Value
 
 
 def shown(setting: Setting, value: Value) -> str:

@@ -10,7 +10,7 @@ from app.theme import Theme
 from app.widgets.icon_button import IconButton
 from app.widgets.slider import Scale, Slider
 from app.widgets.text_field import TextField
-from engine.core.settings import Setting, Value
+from engine.core.setting import Setting, Value
 
 _FIELD_WIDTH = 64
 

@@ -12,7 +12,8 @@ from app.theme import Theme
 from app.widgets.frame import draw_hairline
 from app.widgets.label import Label
 from app.widgets.segmented import Segmented
-from engine.core.settings import GROUPS, SETTINGS, Scope, Setting, Value
+from engine.core.setting import Scope, Setting, Value
+from engine.core.settings import GROUPS, SETTINGS
 
 WIDTH = 320
 _HEADER = 40

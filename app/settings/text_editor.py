@@ -9,7 +9,7 @@ from app.theme import Theme
 from app.widgets.button import Button
 from app.widgets.text_area import TextArea
 from app.widgets.text_field import TextField
-from engine.core.settings import Setting, Value
+from engine.core.setting import Setting, Value
 
 
 class TextEditor(Editor):

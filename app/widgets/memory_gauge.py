@@ -11,7 +11,7 @@ from app.theme import Theme
 from app.widgets.frame import draw_frame
 from app.widgets.heading import draw_heading
 from app.widgets.throttle import Throttle
-from engine.core.messages import MemoryReading
+from engine.core.facts import MemoryReading
 
 # Memory is counted as Activity Monitor does: 1024³ bytes, called GB.
 _GB = 1024**3

@@ -11,7 +11,7 @@ from typing import Any, get_args
 from engine.chats.records import ChatSummary, ChatTree, MessageNode, MessageState
 from engine.chats.store import ChatStore
 from engine.core.errors import UsageError
-from engine.core.messages import Role
+from engine.core.facts import Role
 
 FORMAT = "flint-chats"
 VERSION = 1

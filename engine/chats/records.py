@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from engine.core.errors import ErrorInfo
-from engine.core.messages import ReplyFacts, Role
+from engine.core.facts import ReplyFacts, Role
 from engine.core.record import Record
 
 type MessageState = Literal["complete", "streaming", "interrupted", "cancelled", "failed"]

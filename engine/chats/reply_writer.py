@@ -8,7 +8,8 @@ from dataclasses import replace
 from engine.chats.records import MessageState, StoredMessage
 from engine.chats.store import ChatStore, FinalState
 from engine.core.errors import ChatNotFound, ErrorInfo
-from engine.core.messages import Cancelled, Event, Failed, Finished, ReplyFacts, TextDelta
+from engine.core.facts import ReplyFacts
+from engine.core.messages import Cancelled, Event, Failed, Finished, TextDelta
 
 SAVE_EVERY_S = 0.75
 """With a caller that looks five times a second, what was shown is never more than a second older than what is stored."""

@@ -6,8 +6,10 @@ from engine.chats.records import StoredMessage
 from engine.chats.store import ChatStore
 from engine.chats.summary import Summary, read_summary, write_summary
 from engine.chats.turns import stretches
-from engine.core.messages import Generate, Message
-from engine.core.settings import Conversation, Engine, KeyValueCache, Sampling, Value, build, usable
+from engine.core.facts import Message
+from engine.core.messages import Generate
+from engine.core.setting import Value
+from engine.core.settings import Conversation, Engine, KeyValueCache, Sampling, build, usable
 
 
 def compose(

@@ -13,7 +13,7 @@ from engine.chats.owner import Owner, this_process
 from engine.chats.records import ChatSummary, ChatTree, SearchHit, StoredMessage
 from engine.chats.titles import title_from
 from engine.core.errors import ErrorInfo, UsageError
-from engine.core.messages import ReplyFacts, Role
+from engine.core.facts import ReplyFacts, Role
 
 ACTIVE_LEAF: Final = "active-leaf"
 """As a parent: the last message on the chat's active path, none in an empty chat."""

@@ -14,7 +14,7 @@ from engine.chats.owner import Owner
 from engine.chats.records import StoredMessage
 from engine.core.codec import restore
 from engine.core.errors import ChatNotFound, ErrorInfo, UsageError
-from engine.core.messages import ReplyFacts
+from engine.core.facts import ReplyFacts
 
 _COLUMNS = """messages.id, chats.id, parents.id, messages.role, messages.text, messages.reasoning, messages.state,
     messages.created_at, messages.model_id, messages.facts, messages.error,

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from engine.chats.records import StoredMessage
 from engine.core.errors import ContextFull
-from engine.core.messages import Message
+from engine.core.facts import Message
 
 
 def turns(messages: Iterable[StoredMessage], system_prompt: str = "") -> tuple[Message, ...]:

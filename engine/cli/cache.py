@@ -9,7 +9,7 @@ from engine.cache.disk import DiskCache, prefix_folder
 from engine.cli.output import print_json
 from engine.core.paths import locate
 from engine.core.preferences import Preferences
-from engine.core.settings import GB
+from engine.core.setting import GB
 from engine.core.sizes import size_text
 
 commands = typer.Typer(no_args_is_help=True)

@@ -13,10 +13,10 @@ from engine.cli.reply import LAST_MODEL, Asker
 from engine.cli.reply import as_json as reply_json
 from engine.cli.setting_flags import with_setting_flags
 from engine.core.errors import FlintError, ModelNotFound, UsageError
-from engine.core.messages import ModelEntry
+from engine.core.facts import ModelEntry
 from engine.core.paths import locate
 from engine.core.preferences import Preferences
-from engine.core.settings import Value
+from engine.core.setting import Value
 from engine.host import Host
 from engine.models.choice import preferred
 from engine.models.library import Library

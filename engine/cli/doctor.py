@@ -22,7 +22,7 @@ from engine.cli.output import print_json
 from engine.core.errors import FlintError
 from engine.core.paths import Paths, locate, resource
 from engine.core.preferences import Preferences
-from engine.core.settings import GB
+from engine.core.setting import GB
 from engine.core.sizes import size_text
 from engine.hardware.device import read_device
 from engine.hardware.meters import read_memory

@@ -11,7 +11,7 @@ from rich.table import Table
 
 from engine.cli.output import note, print_json
 from engine.core.errors import ModelBroken, ModelNotFound, UsageError
-from engine.core.messages import ModelEntry
+from engine.core.facts import ModelEntry
 from engine.core.preferences import Preferences
 from engine.core.sizes import size_text
 from engine.hardware.device import Device, read_device

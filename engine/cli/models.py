@@ -12,7 +12,8 @@ from engine.cli.fit import Asked, ChunkOption, ContextOption, KvBitsOption, Mode
 from engine.cli.interrupt import StopOnInterrupt
 from engine.cli.output import WaitingBar, complain, note, print_json
 from engine.core.errors import ErrorInfo
-from engine.core.messages import Cancel, Cancelled, Event, Failed, ImportModel, ModelEntry, ModelImported
+from engine.core.facts import ModelEntry
+from engine.core.messages import Cancel, Cancelled, Event, Failed, ImportModel, ModelImported
 from engine.core.paths import locate
 from engine.core.preferences import Preferences
 from engine.core.sizes import size_text

@@ -11,8 +11,9 @@ from engine.cli.interrupt import StopOnInterrupt
 from engine.cli.output import WaitingBar
 from engine.core.connection import Connection
 from engine.core.errors import FlintError
-from engine.core.messages import Cancel, ContextCompacted, Event, Finished, Generate, ReplyFacts, TextDelta
-from engine.core.settings import Value
+from engine.core.facts import ReplyFacts
+from engine.core.messages import Cancel, ContextCompacted, Event, Finished, Generate, TextDelta
+from engine.core.setting import Value
 
 LAST_MODEL = "model"
 

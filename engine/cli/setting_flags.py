@@ -7,7 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from engine.core.settings import BY_NAME, SETTINGS, Scope, Setting, Value
+from engine.core.setting import Scope, Setting, Value
+from engine.core.settings import BY_NAME, SETTINGS
 
 HELD = "weights"
 """The one app-wide setting that is also an option of a single run."""

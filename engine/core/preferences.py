@@ -10,7 +10,8 @@ from pathlib import Path
 
 from engine.core.disk import disk_errors
 from engine.core.errors import SettingsError
-from engine.core.settings import BY_NAME, Value
+from engine.core.setting import Value
+from engine.core.settings import BY_NAME
 
 VERSION = 1
 

@@ -7,7 +7,7 @@ import struct
 import sys
 from pathlib import Path
 
-from engine.core.messages import MemoryReading
+from engine.core.facts import MemoryReading
 from engine.hardware.cgroup import cgroup_memory
 
 RESERVE_BYTES = 3 * 1024**3

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from engine.core.messages import Generate, Message
+from engine.core.facts import Message
+from engine.core.messages import Generate
 from engine.core.settings import Sampling
 
 LONGEST_SUMMARY = 400

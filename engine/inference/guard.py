@@ -5,7 +5,8 @@ from dataclasses import replace
 from typing import Any
 
 from engine.core.errors import OutOfMemory
-from engine.core.messages import Generate, GuardChoice, KVBits, MemoryRefused
+from engine.core.facts import GuardChoice, KVBits
+from engine.core.messages import Generate, MemoryRefused
 from engine.core.settings import BY_NAME
 from engine.core.sizes import size_text
 from engine.inference.loader import Loaded

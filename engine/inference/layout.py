@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from engine.core.errors import TemplateError
-from engine.core.messages import Message
+from engine.core.facts import Message
 from engine.inference.template import render_text
 
 type Place = tuple[int, int]

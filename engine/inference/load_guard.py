@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from engine.core.errors import FlintError, OutOfMemory
-from engine.core.messages import ModelEntry, Weights
+from engine.core.facts import ModelEntry, Weights
 from engine.core.sizes import size_text
 from engine.hardware.device import read_device
 from engine.hardware.meters import mlx_counters, read_memory

@@ -17,7 +17,7 @@ import mlx.nn as nn
 from mlx.utils import tree_flatten
 
 from engine.core.errors import FlintError, ModelBroken, ModelUnsupported, OutOfMemory, Stopped
-from engine.core.messages import LoadedModel, ModelEntry, Weights
+from engine.core.facts import LoadedModel, ModelEntry, Weights
 from engine.hardware.device import Device, read_device
 from engine.hardware.meters import total_bytes
 from engine.inference.end_of_turn import end_token_ids

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from engine.core.errors import TemplateError
-from engine.core.messages import Message
+from engine.core.facts import Message
 from engine.inference.layout import Place, places
 from engine.inference.template import Prompt, render_text
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 import mlx.core as mx
 
 from engine.cache.prefix import PrefixCache
-from engine.core.messages import Cancelled, Event, Finished, FinishReason, Generate, PrefillProgress, ReplyFacts, TextDelta
+from engine.core.facts import FinishReason, ReplyFacts
+from engine.core.messages import Cancelled, Event, Finished, Generate, PrefillProgress, TextDelta
 from engine.inference.decode import decode
 from engine.inference.loader import Loaded
 from engine.inference.prefill import ChunkSize, prefill

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from engine.core.messages import Message
+from engine.core.facts import Message
 
 
 def left_out(messages: Sequence[Message], ends: Sequence[int], pinned: int, context: int, positions: int) -> int:

@@ -8,7 +8,7 @@ from typing import Any, cast
 import jinja2
 
 from engine.core.errors import TemplateError
-from engine.core.messages import Message
+from engine.core.facts import Message
 from engine.inference.reasoning import markers, template_text
 
 BROKEN_HINT = "The model's files carry a faulty chat template. Download or import the model again, or choose another model."

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from engine.core.messages import ModelEntry
+from engine.core.facts import ModelEntry
 
 
 def preferred(entries: Sequence[ModelEntry], wanted: Iterable[str] = ()) -> ModelEntry | None:

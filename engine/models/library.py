@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from engine.core.errors import FlintError, ModelBroken, ModelNotFound
-from engine.core.messages import ModelEntry
+from engine.core.facts import ModelEntry
 from engine.core.paths import Paths
 from engine.models import starter
 from engine.models.facts import Facts, read_config, read_facts

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from engine.core.messages import Weights
+from engine.core.facts import Weights
 from engine.models.facts import count_parameters, read_config
 from engine.models.fit import Fit, predict
 from engine.models.kv_memory import KVBits

@@ -3,6 +3,7 @@
 import pytest
 
 from app.theme import Theme
+from tests.app.driving import Witness
 from tests.app.window_driver import give_model, open_window, remember, set_settings
 
 
@@ -17,6 +18,20 @@ def theme(qapp, request):
     qapp.setStyleSheet(theme.stylesheet())
     yield theme
     qapp.setStyleSheet("")
+
+
+@pytest.fixture(autouse=True)
+def driven(request):
+    """Fail a test whose `drives` mark names widgets that got no input while it ran."""
+    marks = [name for mark in request.node.iter_markers("drives") for name in mark.args]
+    if not marks:
+        yield
+        return
+    witness = Witness(request.getfixturevalue("qapp"))
+    yield
+    witness.stop()
+    idle = [name for name in marks if not witness.saw(name)]
+    assert not idle, f"the test says that it drives {idle}, but gave it no mouse or keyboard input"
 
 
 @pytest.fixture(autouse=True)

@@ -6,6 +6,7 @@ import pytest
 from PySide6.QtCore import QThread
 
 from app.bridge import Bridge, joined
+from engine.core.facts import Message
 from engine.core.messages import (
     Cancelled,
     Failed,
@@ -14,7 +15,6 @@ from engine.core.messages import (
     ListModels,
     LoadModel,
     MemoryMeasured,
-    Message,
     ModelLoaded,
     ModelsListed,
     ModelUnloaded,

@@ -15,7 +15,8 @@ from typing import Any
 
 from engine.core.connection import Connection
 from engine.core.errors import FlintError
-from engine.core.messages import Failed, Finished, Generate, LoadModel, Message, TextDelta, Weights
+from engine.core.facts import Message, Weights
+from engine.core.messages import Failed, Finished, Generate, LoadModel, TextDelta
 from engine.core.paths import locate
 from engine.core.preferences import Preferences
 from engine.core.settings import Sampling

@@ -11,7 +11,8 @@ from engine.cache.disk import DiskCache
 from engine.cache.policy import CachePolicy
 from engine.cache.prefix import PrefixCache
 from engine.cache.shelf import Shelf
-from engine.core.messages import Generate, Message
+from engine.core.facts import Message
+from engine.core.messages import Generate
 from engine.core.settings import Sampling
 from engine.session import KEPT_BYTES, Session
 from tests.benchmarks.prefill_rate import text

@@ -20,7 +20,8 @@ from pathlib import Path
 from typing import Any
 
 from engine.cache.disk import DiskCache
-from engine.core.messages import Cancelled, Generate, Message, TextDelta
+from engine.core.facts import Message
+from engine.core.messages import Cancelled, Generate, TextDelta
 from engine.core.settings import Sampling
 from engine.hardware.meters import footprint_bytes
 from engine.inference.blas import prefer_system_blas

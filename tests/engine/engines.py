@@ -3,7 +3,8 @@
 import shutil
 
 from engine.core.connection import Connection
-from engine.core.messages import TERMINALS, Generate, Message
+from engine.core.facts import Message
+from engine.core.messages import TERMINALS, Generate
 from engine.core.paths import locate
 from engine.core.preferences import Preferences
 from engine.core.settings import Sampling

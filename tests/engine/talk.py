@@ -6,7 +6,8 @@ from itertools import takewhile
 import mlx.core as mx
 import numpy as np
 
-from engine.core.messages import Event, Generate, Message, ReplyFacts, TextDelta
+from engine.core.facts import Message, ReplyFacts
+from engine.core.messages import Event, Generate, TextDelta
 from engine.core.settings import Sampling
 from engine.inference.prefill import ChunkSize, prefill
 from engine.inference.template import render

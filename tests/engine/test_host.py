@@ -168,7 +168,8 @@ def test_the_models_folder_and_the_idle_time_are_those_of_the_settings(flint_hom
 
 FORGETFUL = """
 import sys
-from engine.core.messages import Generate, Message, TextDelta
+from engine.core.facts import Message
+from engine.core.messages import Generate, TextDelta
 from engine.core.settings import Sampling
 from tests.engine.engines import make_host
 

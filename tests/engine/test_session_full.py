@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from engine.core.errors import ContextFull
-from engine.core.messages import Message
+from engine.core.facts import Message
 from engine.session import Session
 from tests.engine.talk import GREEDY, agree, ask, assistant, user
 

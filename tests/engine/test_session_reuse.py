@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from engine.core.messages import Message
+from engine.core.facts import Message
 from engine.session import Session
 from tests.engine.talk import GREEDY, agree, ask, assistant, prompt_ids, reusable, user
 from tests.models.tiny_architectures import ARCHITECTURES

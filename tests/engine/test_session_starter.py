@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from engine.core.messages import Message
+from engine.core.facts import Message
 from engine.inference.loader import is_quantized
 from engine.session import Session
 from tests.engine.talk import GREEDY, ask, assistant, next_logits, prompt_ids, reusable, user

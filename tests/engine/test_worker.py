@@ -8,6 +8,7 @@ import mlx.core as mx
 import pytest
 
 from engine.core.connection import Connection
+from engine.core.facts import Message
 from engine.core.messages import (
     Cancel,
     Cancelled,
@@ -18,7 +19,6 @@ from engine.core.messages import (
     LoadModel,
     LoadProgress,
     MemoryMeasured,
-    Message,
     ModelLoaded,
     ModelUnloaded,
     PrefillProgress,

@@ -6,10 +6,11 @@ from dataclasses import replace
 import pytest
 
 from engine.cache.disk import DiskCache, prefix_folder
-from engine.core.messages import ClearPrefixCache, Finished, ForgetChats, Message, SetPrefixCache, UnloadModel
+from engine.core.facts import Message
+from engine.core.messages import ClearPrefixCache, Finished, ForgetChats, SetPrefixCache, UnloadModel
 from engine.core.paths import locate
 from engine.core.preferences import Preferences
-from engine.core.settings import GB
+from engine.core.setting import GB
 from tests.engine.engines import HELLO, PATIENCE_S, finish, generate, install, make_host
 
 OTHER = (Message("user", "a wholly different question about the brown fox"),)

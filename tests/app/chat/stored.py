@@ -1,7 +1,7 @@
 """Stored messages for tests of the chat's widgets."""
 
 from engine.chats.records import StoredMessage
-from engine.core.messages import ReplyFacts
+from engine.core.facts import ReplyFacts
 from engine.core.settings import Sampling
 
 

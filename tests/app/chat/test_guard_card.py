@@ -6,7 +6,8 @@ from PySide6.QtWidgets import QWidget
 
 from app.chat.transcript import Transcript
 from engine.core.errors import OutOfMemory
-from engine.core.messages import GuardChoice, MemoryRefused
+from engine.core.facts import GuardChoice
+from engine.core.messages import MemoryRefused
 from tests.app.chat.stored import message
 
 GB = 1_000_000_000

@@ -1,6 +1,6 @@
 """Entries of a library, for the tests of what shows them."""
 
-from engine.core.messages import ModelEntry
+from engine.core.facts import ModelEntry
 
 SMALL = ModelEntry("small", "SmolLM2 135M", "/m/small", "starter", "mlx", 144_000_000, "llama", 8192, "4-bit, groups of 32")
 LARGE = ModelEntry("a/large", "Gemma 3 27B", "/m/large", "huggingface", "mlx", 16_900_000_000, "gemma3", 131072, "4-bit")

@@ -7,7 +7,8 @@ import pytest
 from app.bridge import Bridge
 from app.models.controller import LAST_MODEL, ModelController
 from engine.chats.store import ChatStore
-from engine.core.messages import Generate, Message
+from engine.core.facts import Message
+from engine.core.messages import Generate
 from engine.core.paths import locate
 from engine.core.preferences import Preferences
 from engine.core.settings import Sampling

@@ -7,7 +7,7 @@ from PySide6.QtCore import Qt
 from engine.chats.store import ChatStore
 from engine.core.messages import SetUnloadAfter
 from engine.core.paths import locate
-from engine.core.settings import GB
+from engine.core.setting import GB
 from tests.app.window_driver import open_window, set_settings
 
 

@@ -9,7 +9,8 @@ from app.widgets.debounce import INTERVAL_MS
 from app.widgets.segmented import Segmented
 from app.widgets.slider import Slider
 from app.widgets.text_field import TextField
-from engine.core.settings import BY_NAME, SETTINGS, Scope
+from engine.core.setting import Scope
+from engine.core.settings import BY_NAME, SETTINGS
 
 CHAT = [setting.name for setting in SETTINGS if setting.scope is Scope.CHAT]
 APP = [setting.name for setting in SETTINGS if setting.scope is Scope.APP]

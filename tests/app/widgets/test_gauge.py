@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from app.widgets.gauge import ContextGauge, GaugeCard, SpeedGauge
 from app.widgets.memory_gauge import MemoryGauge, figure_text, parts, widths
 from app.widgets.throttle import INTERVAL_MS, Throttle
-from engine.core.messages import MemoryReading
+from engine.core.facts import MemoryReading
 
 GB = 1024**3
 

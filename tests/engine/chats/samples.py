@@ -1,7 +1,7 @@
 """Records with every field set, for tests of what is kept."""
 
 from engine.core.errors import GenerationFailed
-from engine.core.messages import ReplyFacts
+from engine.core.facts import ReplyFacts
 from engine.core.settings import Sampling
 
 FACTS = ReplyFacts(

@@ -8,7 +8,8 @@ from transformers import AutoTokenizer
 
 from engine.core.paths import locate
 from engine.core.preferences import Preferences
-from engine.core.settings import SETTINGS, Scope
+from engine.core.setting import Scope
+from engine.core.settings import SETTINGS
 from tests.disks import read_only
 from tests.models.tiny import tiny_llama, tiny_model
 from tests.models.tiny_architectures import LLAMA

@@ -6,7 +6,8 @@ import pytest
 
 from engine.cli.setting_flags import HELD, offered
 from engine.core.messages import Generate
-from engine.core.settings import SETTINGS, Scope
+from engine.core.setting import Scope
+from engine.core.settings import SETTINGS
 from engine.worker import Worker
 
 

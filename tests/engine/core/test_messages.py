@@ -8,16 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.core.codec import from_json, restore, to_json
-from engine.core.messages import (
-    COMMANDS,
-    EVENTS,
-    TERMINALS,
-    Cancel,
-    Failed,
-    Generate,
-    Message,
-    TextDelta,
-)
+from engine.core.facts import Message
+from engine.core.messages import COMMANDS, EVENTS, TERMINALS, Cancel, Failed, Generate, TextDelta
 from engine.core.settings import Sampling
 
 any_text = st.text(st.characters(), max_size=12)  # Half surrogate pairs too: a model's or a terminal's text may hold them.

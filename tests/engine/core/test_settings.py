@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.core.errors import SettingsError
-from engine.core.settings import BY_NAME, GROUPS, SETTINGS, Applies, Conversation, Engine, Sampling, Scope, Setting, build
+from engine.core.setting import Applies, Scope, Setting
+from engine.core.settings import BY_NAME, GROUPS, SETTINGS, Conversation, Engine, Sampling, build
 
 NUMBERS = [setting for setting in SETTINGS if setting.kind in (int, float)]
 WHOLE = [setting for setting in SETTINGS if setting.kind is int]

@@ -1,6 +1,7 @@
 """When a conversation no longer fits, its older turns become a summary that the model makes."""
 
-from engine.core.messages import Compacting, ContextCompacted, Finished, Generate, Message
+from engine.core.facts import Message
+from engine.core.messages import Compacting, ContextCompacted, Finished, Generate
 from engine.core.settings import Sampling
 from engine.inference.compaction import HEADING, reserve, summary_request, with_summary
 from engine.session import Session

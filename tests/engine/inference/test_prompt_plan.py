@@ -5,7 +5,7 @@ from itertools import takewhile
 
 import pytest
 
-from engine.core.messages import Message
+from engine.core.facts import Message
 from engine.inference.layout import places
 from engine.inference.prompt_plan import plan
 from engine.inference.template import render

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from engine.core.messages import Message
+from engine.core.facts import Message
 from engine.inference.rolling import left_out
 
 PINNED = 10

@@ -3,7 +3,7 @@ import hashlib
 import pytest
 
 from engine.core.errors import TemplateError
-from engine.core.messages import Message
+from engine.core.facts import Message
 from engine.inference.template import Prompt, fold_system, render, template_hash
 from tests.models.tiny_tokenizers import CHATML, byte_level, sentencepiece
 

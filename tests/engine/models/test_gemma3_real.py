@@ -8,7 +8,7 @@ import string
 import numpy as np
 import pytest
 
-from engine.core.messages import Message
+from engine.core.facts import Message
 from engine.models.gguf_header import read_header
 from engine.models.gguf_model import read_model
 from tests.engine.models.gemma3_reference import Gemma3Reference

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from engine.core.errors import ModelBroken
-from engine.core.messages import ModelEntry
+from engine.core.facts import ModelEntry
 from engine.hardware.meters import total_bytes
 from engine.models.load_plan import plan_load
 from tests.models.tiny import tiny_llama

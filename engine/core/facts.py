@@ -1,0 +1,138 @@
+"""What travels in commands and events: a conversation's turns, models, what was measured. Frozen plain data."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from engine.core.record import Record
+from engine.core.settings import Sampling
+
+type Role = Literal["system", "user", "assistant"]
+type Weights = Literal["auto", "as-stored", "dense"]
+type KVBits = Literal["off", "8", "8/4", "4"]
+type WhenFull = Literal["stop", "roll", "compact"]
+type MemoryGuard = Literal["ask", "adapt", "off"]
+type FinishReason = Literal["stop", "length", "context", "cancelled"]
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Message(Record):
+    """One turn of a conversation as the model is given it.
+
+    A reply brings the token `ids` it was written with, without the one that ended it, and the `fingerprint` of the model that
+    wrote them: its text does not always encode to the same ids again.
+    """
+
+    role: Role
+    text: str
+    ids: tuple[int, ...] = ()
+    fingerprint: str = ""
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class ModelEntry(Record):
+    """A model on this machine, as the library lists it.
+
+    `id` names it for `LoadModel`; `kind` is "mlx" (ready to load) or "gguf" (imported first); `problem` is empty or says why
+    it cannot be used. Sizes in bytes.
+    """
+
+    id: str
+    name: str
+    path: str
+    origin: Literal["flint", "huggingface", "starter", "folder"]
+    kind: Literal["mlx", "gguf"]
+    size_bytes: int
+    architecture: str = ""
+    context: int = 0
+    quantization: str = ""
+    problem: str = ""
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class LoadedModel(Record):
+    """What is known of a model once it is in memory.
+
+    `context` is the trained length in tokens; `weights_bytes` what is held; `read_bytes_per_token` what one decode step reads
+    of the weights; `kv_bytes_per_token` what one token adds to the KV cache; `bandwidth_bytes_per_s` the machine's published
+    memory bandwidth, where it is known; `fingerprint` identifies the weights.
+    """
+
+    id: str
+    name: str
+    architecture: str
+    parameters: int
+    context: int
+    weights_bytes: int
+    read_bytes_per_token: int
+    kv_bytes_per_token: int
+    bandwidth_bytes_per_s: float | None
+    quantization: str
+    fingerprint: str
+    load_s: float
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class ReplyFacts(Record):
+    """Everything measured about one reply; stored with it. Times in seconds, rates in tokens a second, sizes in bytes.
+
+    `cached_tokens` of the `prompt_tokens` were already in the KV cache; `chunks` are the prefill's chunk lengths; `seed`,
+    `sampling`, `fingerprint` and `template_hash` make the reply reproducible. `output_ids` are the tokens written, without the
+    one that ended the turn; `kv_bits` is the KV cache's precision; `dropped_tokens` have left the context by the reply's end,
+    and with them the first `dropped_messages` of the conversation.
+    """
+
+    model: str
+    finish_reason: FinishReason
+    seed: int
+    prompt_tokens: int
+    cached_tokens: int
+    output_tokens: int
+    ttft_s: float
+    prefill_s: float
+    decode_s: float
+    prefill_tps: float
+    decode_tps: float
+    weights_bytes: int
+    kv_bytes: int
+    peak_bytes: int
+    context: int
+    fingerprint: str
+    template_hash: str
+    sampling: Sampling
+    chunks: tuple[int, ...] = ()
+    output_ids: tuple[int, ...] = ()
+    kv_bits: str = "off"
+    dropped_tokens: int = 0
+    dropped_messages: int = 0
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class MemoryReading(Record):
+    """Memory at one moment, in bytes; 0 where a figure is not known.
+
+    `footprint` is this process as the system's memory killer counts it; `active`, `cached`, `peak` are MLX's counters;
+    `weights` and `kv` are parts of `active`; `total` is the machine's memory, `available` what the system would still give;
+    `budget` is what a model may take here.
+    """
+
+    footprint: int
+    active: int
+    cached: int
+    peak: int
+    weights: int
+    kv: int
+    total: int
+    available: int
+    budget: int
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class GuardChoice(Record):
+    """A change that would make a reply fit: the settings to change (name and value as text), and the figures it leads to."""
+
+    title: str
+    detail: str
+    changes: tuple[tuple[str, str], ...]
+    weights_bytes: int
+    kv_bytes: int
+    peak_bytes: int
