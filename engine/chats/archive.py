@@ -6,10 +6,10 @@ import uuid
 from collections.abc import Iterable
 from typing import Any
 
-from engine.chats import tree
+from engine.chats import attached, tree
 from engine.chats.database import storable
 from engine.chats.records import ChatSummary, ChatTree, MessageNode
-from engine.chats.search import index_message, index_title
+from engine.chats.search import index_message, index_title, searched
 
 CHAT_COLUMNS = "id, title, created_at, updated_at, pinned, model_id, deleted_at"
 
@@ -39,8 +39,9 @@ def read_chat(connection: sqlite3.Connection, chat: int) -> ChatTree:
         WHERE messages.chat = ? ORDER BY messages.row""",
         (active_root, chat),
     )
-    nodes = tuple(_node(list(row)) for row in rows)
-    return ChatTree(summary(tuple(columns)), json.loads(settings), draft, nodes)
+    texts = attached.of_chat(connection, chat)
+    nodes = tuple(_node([*row, texts.get(row[0], ())]) for row in rows)
+    return ChatTree(summary(tuple(columns)), json.loads(settings), draft, nodes, attached.of_draft(connection, chat))
 
 
 def write_chat(connection: sqlite3.Connection, whole: ChatTree) -> str:
@@ -60,6 +61,7 @@ def write_chat(connection: sqlite3.Connection, whole: ChatTree) -> str:
     )
     row = int(cursor.lastrowid or 0)
     index_title(connection, row, storable(chat.title))
+    attached.write_to_draft(connection, row, whole.draft_attachments)
     rows: dict[str, int] = {}
     shown: dict[int | None, int] = {}
     for node in whole.messages:
@@ -89,7 +91,8 @@ def _write_node(connection: sqlite3.Connection, chat: int, parent: int | None, i
         error=None if node.error is None else tree.dump(node.error),
     )
     row = tree.insert(connection, chat, parent, message)
-    index_message(connection, row, text)
+    attached.write_to_message(connection, row, node.attachments)
+    index_message(connection, row, searched(text, node.attachments))
     return row
 
 

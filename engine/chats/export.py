@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, get_args
 
+from engine.chats.attachment import Attachment, AttachmentKind, framed
 from engine.chats.records import ChatSummary, ChatTree, MessageNode, MessageState
 from engine.chats.store import ChatStore
 from engine.core.errors import UsageError
@@ -55,6 +56,7 @@ def to_json(chats: Iterable[ChatTree]) -> str:
                 **dataclasses.asdict(whole.chat),
                 "settings": whole.settings,
                 "draft": whole.draft,
+                "draft_attachments": [dataclasses.asdict(one) for one in whole.draft_attachments],
                 "messages": [dataclasses.asdict(node) for node in whole.messages],
             }
             for whole in chats
@@ -86,6 +88,7 @@ def to_markdown(whole: ChatTree) -> str:
         parts.append(f"## {name}{version}")
         if node.reasoning.strip():
             parts.append("\n".join(f"> {line}".rstrip() for line in _closed(node.reasoning.strip()).splitlines()))
+        parts += [framed(one) for one in node.attachments]
         if node.text.strip():
             parts.append(_closed(node.text.strip("\n").rstrip()))
         if notes := _notes(node):
@@ -116,7 +119,13 @@ def _chat(raw: object) -> ChatTree:
             raise UsageError("The messages of a chat in this file do not fit together.", _HINT)
         seen.add(node.id)
         nodes.append(node)
-    return ChatTree(chat, _field(raw, "settings", _is_object), _field(raw, "draft", _is_text), tuple(nodes))
+    return ChatTree(
+        chat,
+        _field(raw, "settings", _is_object),
+        _field(raw, "draft", _is_text),
+        tuple(nodes),
+        _attachments(raw, "draft_attachments"),
+    )
 
 
 def _node(raw: object) -> MessageNode:
@@ -134,6 +143,23 @@ def _node(raw: object) -> MessageNode:
         facts=_field(raw, "facts", lambda value: value is None or _is_object(value)),
         error=_field(raw, "error", lambda value: value is None or _is_object(value)),
         active=_field(raw, "active", _is_bool),
+        attachments=_attachments(raw, "attachments"),
+    )
+
+
+def _attachments(raw: Mapping[str, Any], name: str) -> tuple[Attachment, ...]:
+    """Return the attachments under `name`: none in a file from before there were any."""
+    found = _field(raw, name, _is_list) if name in raw else []
+    if not all(_is_object(item) for item in found):
+        raise UsageError("An attachment in this file is not one.", _HINT)
+    return tuple(
+        Attachment(
+            name=_field(item, "name", _is_text),
+            kind=_field(item, "kind", lambda value: value in get_args(AttachmentKind.__value__)),
+            text=_field(item, "text", _is_text),
+            tokens=_field(item, "tokens", lambda value: _is_integer(value) and 0 <= value < 1 << 53),
+        )
+        for item in found
     )
 
 

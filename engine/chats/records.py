@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from engine.chats.attachment import Attachment
 from engine.core.errors import ErrorInfo
 from engine.core.facts import ReplyFacts, Role
 from engine.core.record import Record
@@ -45,6 +46,7 @@ class StoredMessage(Record):
     error: ErrorInfo | None
     sibling_index: int
     sibling_count: int
+    attachments: tuple[Attachment, ...] = ()
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -79,6 +81,7 @@ class MessageNode(Record):
     facts: Any
     error: Any
     active: bool
+    attachments: tuple[Attachment, ...] = ()
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -89,3 +92,4 @@ class ChatTree(Record):
     settings: dict[str, object]
     draft: str
     messages: tuple[MessageNode, ...]
+    draft_attachments: tuple[Attachment, ...] = ()

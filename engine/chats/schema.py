@@ -57,7 +57,30 @@ _FIRST = (
     f"CREATE VIRTUAL TABLE title_index {_INDEX}",
 )
 
-MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST,)
+# A table of their own: a file's text is read only where it is wanted, and goes with its message or chat.
+_ATTACHMENTS = (
+    """CREATE TABLE attachments (
+        row INTEGER PRIMARY KEY,
+        message INTEGER NOT NULL REFERENCES messages (row) ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED,
+        name TEXT NOT NULL,
+        kind TEXT NOT NULL,
+        tokens INTEGER NOT NULL DEFAULT 0,
+        text TEXT NOT NULL
+    )""",
+    "CREATE INDEX attachments_of_message ON attachments (message)",
+    # Without a chat: what waits in the composer of the chat that is not made yet.
+    """CREATE TABLE draft_attachments (
+        row INTEGER PRIMARY KEY,
+        chat INTEGER REFERENCES chats (row) ON DELETE CASCADE,
+        name TEXT NOT NULL,
+        kind TEXT NOT NULL,
+        tokens INTEGER NOT NULL DEFAULT 0,
+        text TEXT NOT NULL
+    )""",
+    "CREATE INDEX attachments_of_draft ON draft_attachments (chat)",
+)
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST, _ATTACHMENTS)
 """Each entry's statements bring the database one version on. Entries that were released are never changed."""
 
 

@@ -6,6 +6,7 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from engine.chats.attachment import Attachment, names
 from engine.chats.folding import fold, single, spaced
 from engine.chats.records import SearchHit
 from engine.chats.snippet import make_snippet
@@ -16,7 +17,9 @@ TERM_CHARACTERS = 100
 
 _TITLES = """SELECT chats.id, NULL, title, title FROM {source} WHERE {condition} AND deleted_at IS NULL
     ORDER BY updated_at DESC, chats.row DESC LIMIT ?"""
-_MESSAGES = """SELECT chats.id, messages.id, title, text FROM {source} WHERE {condition} AND deleted_at IS NULL
+_NAMES = "(SELECT char(10) || group_concat(name, char(10)) FROM attachments WHERE message = messages.row)"
+_MESSAGES = """SELECT chats.id, messages.id, title, text || ifnull({names}, '') FROM {source}
+    WHERE {condition} AND deleted_at IS NULL
     ORDER BY {order} DESC LIMIT ?"""
 
 
@@ -48,6 +51,11 @@ def index_message(connection: sqlite3.Connection, row: int, text: str) -> None:
     """Put a message's text into the index, in place of an earlier one."""
     connection.execute("DELETE FROM message_index WHERE rowid = ?", (row,))
     connection.execute("INSERT INTO message_index (rowid, words) VALUES (?, ?)", (row, spaced(fold(text))))
+
+
+def searched(text: str, attachments: Sequence[Attachment]) -> str:
+    """Return what a message is found by: its own words, and the names of what is attached to it."""
+    return f"{text}\n{names(attachments)}" if attachments else text
 
 
 def remove_chats(connection: sqlite3.Connection, rows: Sequence[int]) -> None:
@@ -99,6 +107,7 @@ def _find(
             condition=" AND ".join(conditions),
             # CROSS keeps the tables in that order. The index walks backwards by itself, so a word that is everywhere stops at
             # the limit instead of being sorted.
+            names=_NAMES,
             order="message_index.rowid" if indexed else "messages.row",
         )
     return connection.execute(statement, (*values, limit)).fetchall()

@@ -3,11 +3,13 @@
 import json
 import sqlite3
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Final, Literal
 
-from engine.chats import archive, search, tree
+from engine.chats import archive, attached, search, tree
+from engine.chats.attachment import Attachment, names
 from engine.chats.database import Database, storable
 from engine.chats.owner import Owner, this_process
 from engine.chats.records import ChatSummary, ChatTree, SearchHit, StoredMessage
@@ -143,24 +145,34 @@ class ChatStore:
     def messages(self, chat_id: str) -> list[StoredMessage]:
         """Return a chat's active path, from its first message to the active leaf. Raises `ChatNotFound`."""
         with self._database.reading() as connection:
-            return tree.active_path(connection, tree.chat_row(connection, chat_id))
+            chat = tree.chat_row(connection, chat_id)
+            return attached.joined(tree.active_path(connection, chat), attached.of_chat(connection, chat))
 
     def message(self, message_id: str) -> StoredMessage:
         """Return one message of any branch. Raises `ChatNotFound`."""
         with self._database.reading() as connection:
-            return tree.one(connection, tree.place_of(connection, message_id).row)
+            row = tree.place_of(connection, message_id).row
+            return replace(tree.one(connection, row), attachments=attached.of_message(connection, row))
 
     def siblings(self, message_id: str) -> list[StoredMessage]:
         """Return a message and the others with the same parent, oldest first. Raises `ChatNotFound`."""
         with self._database.reading() as connection:
-            return tree.siblings(connection, tree.place_of(connection, message_id))
+            place = tree.place_of(connection, message_id)
+            return attached.joined(tree.siblings(connection, place), attached.of_chat(connection, place.chat))
 
     def activate(self, message_id: str) -> None:
         """Make a message's branch the active one, down to its most recently active leaf. Raises `ChatNotFound`."""
         with self._database.writing() as connection:
             tree.make_active(connection, tree.place_of(connection, message_id).row)
 
-    def add_message(self, chat_id: str, role: Role, text: str, parent_id: str | None = ACTIVE_LEAF) -> StoredMessage:
+    def add_message(
+        self,
+        chat_id: str,
+        role: Role,
+        text: str,
+        parent_id: str | None = ACTIVE_LEAF,
+        attachments: Sequence[Attachment] = (),
+    ) -> StoredMessage:
         """Add a whole message and make it the active leaf. The first of a user titles an untitled chat.
 
         `parent_id` is the message it follows; None makes it a first message. To edit one, add its new text under its parent.
@@ -171,10 +183,11 @@ class ChatStore:
             chat = tree.chat_row(connection, chat_id, trashed=False)
             message = tree.NewMessage(archive.new_id(), role, text, "complete", self._clock())
             row = self._insert(connection, chat, parent_id, message)
-            search.index_message(connection, row, text)
+            attached.write_to_message(connection, row, attachments)
+            search.index_message(connection, row, search.searched(text, attachments))
             if role == "user" and not self._summary(connection, chat).title:
-                self._set_title(connection, chat, title_from(text))
-            return tree.one(connection, row)
+                self._set_title(connection, chat, title_from(text) or title_from(storable(names(attachments))))
+            return replace(tree.one(connection, row), attachments=attached.of_message(connection, row))
 
     # -- replies -------------------------------------------------------------------------------------------------------
 
@@ -244,6 +257,17 @@ class ChatStore:
             self.remember(_NEW_CHAT_DRAFT, text)
         else:
             self._set("draft", chat_id, storable(text))
+
+    def draft_attachments(self, chat_id: str | None) -> tuple[Attachment, ...]:
+        """Return what is attached in a chat's composer; None as for `draft`. Raises `ChatNotFound`."""
+        with self._database.reading() as connection:
+            return attached.of_draft(connection, None if chat_id is None else tree.chat_row(connection, chat_id))
+
+    def set_draft_attachments(self, chat_id: str | None, attachments: Sequence[Attachment]) -> None:
+        """Keep what is attached in a chat's composer, in place of what was. Raises `ChatNotFound`."""
+        with self._database.writing() as connection:
+            row = None if chat_id is None else tree.chat_row(connection, chat_id)
+            attached.write_to_draft(connection, row, attachments)
 
     def remember(self, key: str, value: str) -> None:
         """Keep a small value across restarts (the last chat, the last model, the window's place)."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from engine.chats.attachment import with_attachments
 from engine.chats.records import StoredMessage
 from engine.core.errors import ContextFull
 from engine.core.facts import Message
@@ -23,12 +24,17 @@ def stretches(messages: Iterable[StoredMessage]) -> list[tuple[Message, str]]:
     found: list[tuple[Message, str]] = []
     for message in _told(messages):
         if found and found[-1][0].role == message.role == "user":
-            found[-1] = (Message("user", f"{found[-1][0].text}\n\n{message.text}"), message.id)
+            found[-1] = (Message("user", f"{found[-1][0].text}\n\n{_words(message)}"), message.id)
         else:
             facts = message.facts if message.role == "assistant" else None
             written = (facts.output_ids, facts.fingerprint) if facts else ((), "")
-            found.append((Message(message.role, message.text, *written), message.id))
+            found.append((Message(message.role, _words(message), *written), message.id))
     return found
+
+
+def _words(message: StoredMessage) -> str:
+    """Return what the model reads of a message: what is attached first, then the words."""
+    return with_attachments(message.text, message.attachments) if message.attachments else message.text
 
 
 def _told(messages: Iterable[StoredMessage]) -> list[StoredMessage]:

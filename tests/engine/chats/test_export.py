@@ -5,6 +5,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from engine.chats.attachment import Attachment
 from engine.chats.export import export_json, export_markdown, from_json, import_json, to_json
 from engine.chats.records import ChatSummary, ChatTree, MessageNode
 from engine.chats.store import ChatStore
@@ -103,6 +104,10 @@ JSON = st.recursive(
     max_leaves=5,
 )
 
+ATTACHMENTS = st.lists(
+    st.builds(Attachment, TEXT, st.sampled_from(["file", "pdf", "pasted"]), TEXT, st.integers(0, 2**40)), max_size=2
+).map(tuple)
+
 
 @st.composite
 def trees(draw):
@@ -123,10 +128,11 @@ def trees(draw):
             facts=draw(st.none() | st.dictionaries(TEXT, JSON, max_size=2)),
             error=draw(st.none() | st.just(dataclasses.asdict(ERROR))),
             active=chosen[parent] == number,
+            attachments=draw(ATTACHMENTS),
         )
         for number, parent in enumerate(parents)
     )
-    return ChatTree(chat, draw(st.dictionaries(TEXT, JSON, max_size=3)), draw(TEXT), nodes)
+    return ChatTree(chat, draw(st.dictionaries(TEXT, JSON, max_size=3)), draw(TEXT), nodes, draw(ATTACHMENTS))
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
