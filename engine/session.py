@@ -12,11 +12,20 @@ from engine.cache.prefix import PrefixCache
 from engine.cache.shelf import Shelf
 from engine.core.errors import ContextFull, FlintError, GenerationFailed, OutOfMemory
 from engine.core.facts import Message
-from engine.core.messages import Compacting, ContextCompacted, Event, Generate, MemoryRefused, TextDelta
+from engine.core.messages import (
+    Compacting,
+    ContextCompacted,
+    Event,
+    Generate,
+    MemoryRefused,
+    PromptInspected,
+    TextDelta,
+)
 from engine.hardware.meters import mlx_counters, read_memory
 from engine.inference.cache_identity import cache_identity
 from engine.inference.compaction import reserve, summary_request, summary_tokens, with_summary
 from engine.inference.guard import adapted, as_error, expected, refusal
+from engine.inference.inspection import inspected
 from engine.inference.loader import Loaded
 from engine.inference.prefill import LARGEST_CHUNK, ChunkSize
 from engine.inference.prompt_plan import Plan, plan
@@ -86,6 +95,32 @@ class Session:
             started=started,
         )
         yield from self._guarded(reply)
+
+    def inspect(self, request: Generate, request_id: str, *, writing: bool = False) -> PromptInspected:
+        """Return the prompt that `request` would be answered from, and what of it is known now; nothing is computed.
+
+        Safe between two steps of a reply, which `writing` tells. Raises `TemplateError` and `ContextFull` as `generate` does.
+        """
+        messages = with_summary(request.messages, request.summary)
+        prompt, planned, room = self._fitted(replace(request, messages=messages))
+        policy = CachePolicy(room.context, request.kv_bits)
+        if not writing and not self.cache.tokens and not self.cache.kept_bytes:
+            self._adopt(policy)  # Nothing is lost by it, and what is on disk is found.
+        if not writing:
+            self.cache.discover()
+        return inspected(
+            request_id,
+            self.loaded.tokenizer,
+            _without(messages, room.left_out),
+            prompt,
+            planned,
+            model=self.loaded.facts.name,
+            fingerprint=self.loaded.facts.fingerprint,
+            template_hash=self.template_hash,
+            context=room.context,
+            cached=self.cache.known(planned.ids, planned.pinned) if self.cache.policy == policy else 0,
+            left_out=room.left_out,
+        )
 
     def _admitted(self, request: Generate) -> Generator[Event, None, tuple[Generate, Prompt, Plan, Room]]:
         """Return the request, changed to fit the memory where it may be, and its prompt. Raises `OutOfMemory`."""

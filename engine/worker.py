@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from engine.cache.upkeep import Upkeep
 from engine.core.connection import Connection
-from engine.core.errors import EngineStopped, FlintError, ModelNotFound, Stopped, describe
+from engine.core.errors import EngineStopped, FlintError, ModelNotFound, NoModelLoaded, Stopped, describe
 from engine.core.facts import MemoryGuard, ModelEntry, Weights
 from engine.core.messages import (
     TERMINALS,
@@ -30,6 +30,7 @@ from engine.core.messages import (
     Generate,
     ImportModel,
     ImportProgress,
+    InspectPrompt,
     LoadModel,
     LoadProgress,
     MemoryMeasured,
@@ -62,12 +63,13 @@ SPARE_BUFFERS_BYTES = 512 << 20
 
 @dataclass
 class _Job:
-    """A command that waits or runs, whom to answer, and whether somebody asked to stop it."""
+    """A command that waits or runs, whom to answer, and whether somebody asked to stop it; `between` two steps of another."""
 
     command: Command
     connection: Connection
     cancelled: bool = False
     ended: bool = False
+    between: bool = False
 
 
 @dataclass
@@ -188,6 +190,10 @@ class Worker:
         elif isinstance(command, Shutdown):
             self._stop()
             self._end(job, Finished(command.request_id))
+        elif isinstance(command, InspectPrompt) and self._running is not None:
+            job.between, running = True, self._running
+            self._run_job(job)
+            self._running = running
         else:
             self._waiting.append(job)
 
@@ -246,6 +252,10 @@ class Worker:
                 self.upkeep.clear(self._cache)
             case Generate() as command:
                 self._generate(job, command)
+            case InspectPrompt(request_id, prompt):
+                if self._session is None:
+                    raise NoModelLoaded("No model is loaded, so there is no prompt to show.")
+                job.connection.put(self._session.inspect(prompt, request_id, writing=job.between))
 
     # -- jobs -------------------------------------------------------------------------------------------------------
 

@@ -69,8 +69,7 @@ class PrefixCache:
         pinned = pinned if self.policy.context is None else min(pinned, self.policy.context - 1)
         shared = self.branch.alike(common_prefix(self.tokens, wanted), pinned, self.policy.context)
         self._own_live()
-        if self._fetching:
-            self._fetching.discover(self.tree, self.branch, self.policy.context)
+        self.discover()
         position, branch, fetched = self._fetched_best(wanted, shared, pinned, blank)
         if branch is self.branch and self._can_step_back(position, blank):
             self._step_back(position, fetched)
@@ -87,6 +86,17 @@ class PrefixCache:
             mx.eval(self.mark())  # Where a reply ended the next one goes on; so does an edit of the turn after it.
         self.tree.evict(self.limit, self.branch)
         return position
+
+    def known(self, ids: Sequence[int], pinned: int = 0) -> int:
+        """Return how many leading ids `reuse` would find now. Nothing is changed, read from disk or evaluated."""
+        wanted = list(ids[:-1])
+        shared = self.branch.alike(common_prefix(self.tokens, wanted), pinned, self.policy.context)
+        return self._best(wanted, shared, pinned, self._blank(pinned))[0]
+
+    def discover(self) -> None:
+        """Find out what came to the disk, for `known`. Not while a reply is written."""
+        if self._fetching:
+            self._fetching.discover(self.tree, self.branch, self.policy.context)
 
     def before(self, count: int) -> None:
         """Keep the rows that a forward of `count` tokens would push out of a window. Call it before each forward."""

@@ -84,6 +84,17 @@ class Generate(Record):
 
 
 @dataclass(frozen=True, repr=False, eq=False)
+class InspectPrompt(Record):
+    """Show what the loaded model would be given for `prompt`, which is not answered; reports `PromptInspected`.
+
+    Nothing is loaded or computed for it, and it does not wait for a reply that is being written.
+    """
+
+    request_id: str
+    prompt: Generate
+
+
+@dataclass(frozen=True, repr=False, eq=False)
 class Cancel(Record):
     """Stop the request named by `target`: within one prefill chunk or one token when it runs, at once when it waits."""
 
@@ -234,6 +245,33 @@ class PrefillProgress(Record):
 
 
 @dataclass(frozen=True, repr=False, eq=False)
+class PromptInspected(Record):
+    """The exact prompt: `ids` in order, the first `cached` of which would not be read again now; `text` is what was encoded.
+
+    Each different id stands once in `known_ids`, with its text (empty where it is only a part of a character), its bytes in
+    hexadecimal and whether it is special at the same place of `texts`, `bytes_hex` and `special`. Section i reaches up to the
+    token `section_ends[i]` and belongs to a message of `section_roles[i]`: "system", "user", "assistant", or "template" for
+    what the template adds by itself. `left_out` messages, the oldest, did not fit into the `context`.
+    """
+
+    request_id: str
+    model: str
+    fingerprint: str
+    template_hash: str
+    context: int
+    ids: tuple[int, ...]
+    cached: int
+    left_out: int
+    text: str
+    known_ids: tuple[int, ...]
+    texts: tuple[str, ...]
+    bytes_hex: tuple[str, ...]
+    special: tuple[bool, ...]
+    section_roles: tuple[str, ...]
+    section_ends: tuple[int, ...]
+
+
+@dataclass(frozen=True, repr=False, eq=False)
 class TextDelta(Record):
     """More of the reply: answer `text`, or `reasoning` where the model thinks aloud.
 
@@ -289,6 +327,7 @@ type Command = (
     | LoadModel
     | UnloadModel
     | Generate
+    | InspectPrompt
     | Cancel
     | SetUnloadAfter
     | SetPrefixCache
@@ -307,6 +346,7 @@ type Event = (
     | Compacting
     | ContextCompacted
     | PrefillProgress
+    | PromptInspected
     | TextDelta
     | MemoryMeasured
     | Finished

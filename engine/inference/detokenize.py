@@ -1,15 +1,10 @@
 """From token ids to text while they stream: exact, in linear time, and never half a character."""
 
 import codecs
-import json
-import re
-from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
 from engine.inference.reasoning import markers
-
-BYTE_TOKEN = re.compile(r"<0x([0-9A-Fa-f]{2})>")
-"""A SentencePiece-style token that stands for one byte."""
+from engine.inference.token_bytes import TokenBytes
 
 LONGEST_CHARACTER = 4
 """Bytes of the longest UTF-8 character; so an incomplete one has fewer."""
@@ -38,9 +33,7 @@ class Detokenizer:
     def __init__(self, tokenizer: Any) -> None:
         self._tokenizer = tokenizer
         self._backend = tokenizer.backend_tokenizer
-        kinds = set(_decoder_kinds(self._backend.decoder))
-        self._byte_level = "ByteLevel" in kinds and kinds <= {"ByteLevel", "Fuse"}
-        self._byte_fallback = "ByteFallback" in kinds
+        self._bytes = TokenBytes(self._backend)
         marks = "".join(markers(tokenizer) or ())
         added = self._backend.get_added_tokens_decoder()
         self._special = {index: token.content for index, token in added.items() if token.special}
@@ -72,16 +65,10 @@ class Detokenizer:
 
     def _bytes_of(self, token: str) -> bytes | None:
         """Return the bytes a token stands for, or None where it stands for text."""
-        if self._byte_level:
-            # Added tokens may hold letters outside the byte alphabet: those stand for themselves, as in the tokenizers library.
-            values = [BYTE_ALPHABET.get(letter) for letter in token]
-            return token.encode() if None in values else bytes(cast("list[int]", values))
-        match = BYTE_TOKEN.fullmatch(token) if self._byte_fallback else None
-        if match is None:
-            return None
-        value = int(match[1], 16)
+        raw = self._bytes.of(token)
         # A reply's first space may be one that the decoder strips: that one goes through the decoder.
-        return None if self._before is None and value < 0x80 else bytes([value])
+        first = self._before is None and self._bytes.fallback
+        return None if raw is not None and first and raw[0] < 0x80 else raw
 
     def _text_of(self, token_id: int) -> str:
         """Return what a token of text adds after the one before, but for an end that may be half a character."""
@@ -89,7 +76,7 @@ class Detokenizer:
         text = self._pending_text()
         unsure = min(len(text) - len(text.rstrip(REPLACEMENT)), LONGEST_CHARACTER - 1)
         # With bytes told apart above, text can't be half a character. A decoder of another make may work on bytes unseen.
-        if unsure and not self._byte_fallback and len(self._pending) < MOST_PENDING:
+        if unsure and not self._bytes.fallback and len(self._pending) < MOST_PENDING:
             certain = text[self._given : len(text) - unsure]
             self._given += len(certain)
             return certain
@@ -135,26 +122,3 @@ def _dangling(text: str) -> int:
             start -= 1
         return (len(text) - start) % 2
     return len(text) - start if len(text) - start <= LONGEST_DANGLING else 0
-
-
-def _decoder_kinds(decoder: Any) -> Iterator[str]:
-    """Yield the names of a `tokenizers` decoder's steps."""
-    if decoder is None:
-        return
-    waiting = [json.loads(decoder.__getstate__())]
-    while waiting:
-        step = waiting.pop()
-        if step["type"] == "Sequence":
-            waiting.extend(step["decoders"])
-        else:
-            yield step["type"]
-
-
-def _byte_alphabet() -> Mapping[str, int]:
-    """Return byte-level BPE's letters: printable bytes stand for themselves, the others for letters from U+0100 on (GPT-2)."""
-    printable = [*range(ord("!"), ord("~") + 1), *range(ord("¡"), ord("¬") + 1), *range(ord("®"), ord("ÿ") + 1)]
-    others = [value for value in range(256) if value not in printable]
-    return {chr(value): value for value in printable} | {chr(256 + index): value for index, value in enumerate(others)}
-
-
-BYTE_ALPHABET = _byte_alphabet()

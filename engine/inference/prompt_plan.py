@@ -23,13 +23,15 @@ class Plan:
     """`ids` to read; the first `pinned` of them are the same for every chat with this system prompt.
 
     `marks` are the numbers of leading ids after which another prompt may go on: after the pinned ones, after the user's turns,
-    and before the last one, which may be edited. `ends` holds, for each message, after how many ids it is complete.
+    and before the last one, which may be edited. `ends` holds, for each message, after how many ids it is complete; `stops`,
+    for each id, where in the prompt's text it ends (all of a reply's at its end).
     """
 
     ids: tuple[int, ...]
     pinned: int
     marks: tuple[int, ...]
     ends: tuple[int, ...]
+    stops: tuple[int, ...] = ()
 
 
 def plan(tokenizer: Any, messages: Sequence[Message], prompt: Prompt, fingerprint: str, turns: int = 8) -> Plan:
@@ -55,7 +57,7 @@ def plan(tokenizer: Any, messages: Sequence[Message], prompt: Prompt, fingerprin
     if users:
         marks.add(agreed(*messages[: users[-1]], asked, before_text=True))
     complete = tuple(bisect_right(ends, at) for at in _message_ends(found))
-    return Plan(tuple(ids), pinned, tuple(sorted(mark for mark in marks if mark > 0)), complete)
+    return Plan(tuple(ids), pinned, tuple(sorted(mark for mark in marks if mark > 0)), complete, tuple(ends))
 
 
 def _encoded(tokenizer: Any, text: str) -> Encoded:

@@ -46,6 +46,11 @@ def render_text(tokenizer: Any, messages: Sequence[Message]) -> str:
     return _render_supported(tokenizer, messages)[1]
 
 
+def render_closed(tokenizer: Any, messages: Sequence[Message]) -> str:
+    """Return the text of a conversation that nobody is asked to go on with: no opening of a reply. Raises as `render`."""
+    return _apply(tokenizer, messages, add_generation_prompt=False)
+
+
 def template_hash(tokenizer: Any) -> str:
     """Return the first 16 hex digits of the SHA-256 of the template's text; empty where there is no template."""
     source = template_text(tokenizer)

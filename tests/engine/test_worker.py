@@ -16,12 +16,14 @@ from engine.core.messages import (
     Finished,
     ImportModel,
     ImportProgress,
+    InspectPrompt,
     LoadModel,
     LoadProgress,
     MemoryMeasured,
     ModelLoaded,
     ModelUnloaded,
     PrefillProgress,
+    PromptInspected,
     SetUnloadAfter,
     Shutdown,
     TextDelta,
@@ -159,6 +161,27 @@ def test_a_cancel_takes_effect_with_the_next_chunk(worker):
     assert isinstance(end, Cancelled)
     assert end.reply.chunks == (64,)
     assert end.reply.output_tokens == 0
+
+
+def test_a_prompt_is_shown_while_a_reply_is_written_and_the_reply_goes_on(worker):
+    def react(connection, event):
+        if isinstance(event, TextDelta) and event.output_tokens == 3:
+            connection.send(InspectPrompt("look", generate("shown")))
+
+    connection = Reacting(worker, react)
+    reply = finish(connection, generate("a", tokens=12))
+    shown = list(connection.wait("look", PATIENCE_S))
+    assert kinds(shown) == [PromptInspected, Finished]
+    assert reply[-1].reply.output_tokens == 12
+    assert shown[0].cached == reply[-1].reply.prompt_tokens - 1
+    assert connection.events.empty()
+
+
+def test_without_a_model_there_is_no_prompt_to_show(worker):
+    end = finish(worker.connect(), InspectPrompt("look", generate("shown")))[-1]
+    assert (type(end), end.error.code) == (Failed, "no-model")
+    finish(worker.connect(), generate("a"))
+    assert kinds(finish(worker.connect(), InspectPrompt("look", generate("shown")))) == [PromptInspected, Finished]
 
 
 @pytest.mark.parametrize("step", range(1, 6))
