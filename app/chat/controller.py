@@ -248,7 +248,7 @@ class ChatController(QObject):
         if isinstance(event, MemoryRefused):
             self._page.transcript.show_refusal(pending.message_id, event)
         elif isinstance(event, TextDelta):
-            self._page.transcript.add_text(pending.message_id, event.text, event.reasoning)
+            self._page.transcript.add_text(pending.message_id, event.text, event.reasoning, event.reasoning_s)
             self.context_changed.emit(event.context_used, event.context)
         elif isinstance(event, PrefillProgress):
             self.context_changed.emit(event.cached + event.done, event.context)

@@ -5,8 +5,6 @@ from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent
 from PySide6.QtWidgets import QWidget
 
 from app.chat.blocks import Gap, Paragraph, Place, Run
-from app.chat.disclosure import HEIGHT as DISCLOSURE_HEIGHT
-from app.chat.disclosure import Disclosure
 from app.chat.failure_note import FailureNote
 from app.chat.guard_card import GuardCard
 from app.chat.ledger import ledger
@@ -15,6 +13,7 @@ from app.chat.message_text import MessageText
 from app.chat.stats_line import BLEED as STATS_BLEED
 from app.chat.stats_line import HEIGHT as STATS_HEIGHT
 from app.chat.stats_line import StatsLine
+from app.chat.thought import Thought
 from app.theme import Theme
 from app.widgets.facts_popover import FactsPopover
 from engine.chats.records import StoredMessage
@@ -24,8 +23,7 @@ _BUBBLE_WIDTH, _BUBBLE_SIDE, _BUBBLE_TOP, _BUBBLE_RADIUS = 560, 14, 8, 12
 _GAP = 4
 # A view is this much wider than the column on each side: icons and focus rings stick out.
 BLEED = 8
-_UNDER_THOUGHT = 8
-_THOUGHT_INDENT = 20
+_ABOVE_NOTE = 8
 _MEASURED = 4_000
 
 
@@ -37,6 +35,9 @@ class MessageView(QWidget):
     branch_requested = Signal(str, int)
     link_activated = Signal(str)
     height_changed = Signal(str)
+    # That the answer begins after the thinking, and that a person opened or closed what was thought.
+    answer_began = Signal(str)
+    thought_opened = Signal(str, bool)
     choice_made = Signal(str, object)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
@@ -45,14 +46,13 @@ class MessageView(QWidget):
         self._message: StoredMessage | None = None
         self._status = ""
         self._reader: StreamReader | None = None
-        self._thought_reader: StreamReader | None = None
-        self._thought = ""
-        self._thought_text: MessageText | None = None
+        self._names_model = False
         self._arranged = (-1, 0)
         self._bubble = QRect()
         self.body = MessageText(theme, parent=self)
         self.body.setObjectName("messageText")
-        self._disclosure = Disclosure(theme, self)
+        self.thought = Thought(theme, self)
+        self.thought.hide()
         self._failure = FailureNote(theme, self)
         self._guard: GuardCard | None = None
         self._stats = StatsLine(theme, self)
@@ -62,7 +62,9 @@ class MessageView(QWidget):
 
     def _connect(self) -> None:
         self.body.link_activated.connect(self.link_activated)
-        self._disclosure.toggled.connect(self._open_thought)
+        self.thought.link_activated.connect(self.link_activated)
+        self.thought.height_changed.connect(self._fit)
+        self.thought.opened_by_hand.connect(lambda opened: self.thought_opened.emit(self.message_id, opened))
         self._stats.copy_pressed.connect(lambda: self.copy_requested.emit(self.message_id))
         self._stats.regenerate_pressed.connect(lambda: self.regenerate_requested.emit(self.message_id))
         self._stats.branch_pressed.connect(lambda step: self.branch_requested.emit(self.message_id, step))
@@ -90,12 +92,11 @@ class MessageView(QWidget):
         """Whether there is no answer yet."""
         return self._reader.blank if self._reader is not None else not self.text.strip()
 
-    def show_message(self, message: StoredMessage) -> None:
-        """Show a message from the start."""
+    def show_message(self, message: StoredMessage, *, opened: bool = False) -> None:
+        """Show a message from the start, `opened` with what was thought."""
         other = message.id != self.message_id
         self._message, self._status = message, ""
-        self._reader = self._thought_reader = None
-        self._thought = message.reasoning
+        self._reader = None
         if other and self._guard is not None:
             self._guard.hide()
             self._guard.deleteLater()
@@ -104,38 +105,49 @@ class MessageView(QWidget):
             if self._popover is not None:
                 self._popover.hide()
             self.setObjectName(f"message.{message.id}")
-            self._disclosure.setChecked(False)
         if message.role != "assistant":
-            self.body.show_blocks(_plain(message.text))
+            self.body.show_blocks(plain_blocks(message.text))
         elif message.state == "streaming":
             self._reader = StreamReader()
             self._reader.feed(message.text)
             self.body.show_blocks(self._reader.blocks)
         else:
             self.body.show_blocks(read(message.text))
-        self._open_thought(self._disclosure.isChecked())
+        opened = opened or (not other and self.thought.opened)
+        thinking = message.state == "streaming" and self.blank
+        self.thought.show_thought(message.reasoning, _thought_s(message), thinking=thinking, opened=opened)
         self._tell()
 
-    def add_text(self, text: str, reasoning: str = "") -> None:
-        """Append to a reply that is being written."""
+    def add_text(self, text: str, reasoning: str = "", reasoning_s: float = 0.0) -> None:
+        """Append to a reply that is being written, which was thought about for `reasoning_s` so far."""
         if self._reader is None:
             return
+        blank = self.blank
         if reasoning:
-            self._thought += reasoning
-            self._feed_thought(reasoning)
+            self.thought.add(reasoning, reasoning_s)
         if text:
             unchanged = self._reader.feed(text)
             self.body.show_blocks(self._reader.blocks, unchanged)
         if self._status:
             self.set_status("")
-        self._name_thought()
         self._arranged = (-1, 0)
+        if blank and not self.blank and self.thought.source:
+            self.thought.end(reasoning_s)
+            self.body.set_streaming(True)
+            self.answer_began.emit(self.message_id)
 
     def set_status(self, status: str) -> None:
         """Say what a reply is waiting for."""
         if self._message is not None and status != self._status:
             self._status = status
-            self._stats.show_message(self._message, status)
+            self._stats.show_message(self._message, status, names_model=self._names_model)
+
+    def name_model(self, named: bool) -> None:
+        """Say in the quiet line which model wrote the reply, or leave it out."""
+        if named != self._names_model:
+            self._names_model = named
+            if self._message is not None:
+                self._stats.show_message(self._message, self._status, names_model=named)
 
     def finish(self, message: StoredMessage) -> None:
         """Show the finished message; what is right already is left as it stands."""
@@ -145,8 +157,7 @@ class MessageView(QWidget):
         unchanged = self._reader.finish()
         self.body.show_blocks(self._reader.blocks, unchanged)
         self._message, self._status, self._reader = message, "", None
-        if self._thought_text is not None and self._thought_reader is not None:
-            self._thought_text.show_blocks(self._thought_reader.blocks, self._thought_reader.finish())
+        self.thought.end(_thought_s(message))
         self._tell()
 
     def show_refusal(self, refused: MemoryRefused) -> None:
@@ -194,57 +205,28 @@ class MessageView(QWidget):
         message = self._message
         if message is None:
             return
-        self.body.set_streaming(message.state == "streaming")
+        self.body.set_streaming(message.state == "streaming" and not self.thought.thinking)
         self._failure.setVisible(message.state == "failed")
         if message.state == "failed":
             self._failure.show_error(message.error)
-        self._stats.show_message(message, self._status)
-        self._name_thought()
+        self._stats.show_message(message, self._status, names_model=self._names_model)
         self.setAccessibleName("Reply" if message.role == "assistant" else "You said")
         self.setAccessibleDescription(message.text)
         self.body.setAccessibleName(self.accessibleName())
         self._arranged = (-1, 0)
         self.update()
 
-    # -- what the model thought ------------------------------------------------------------------------------------------
-
     def _show_details(self) -> None:
         """Open the ledger of the reply's tokens over the line."""
         if self.message is None or self.message.facts is None:
             return
         if self._popover is None:
-            self._popover = FactsPopover(self._theme, self.window())
+            self._popover = FactsPopover(self._theme, self.window(), copyable=True)
         self._popover.show_rows(ledger(self.message.facts), self._stats, place=self._stats.details_place())
 
-    def _name_thought(self) -> None:
-        self._disclosure.setVisible(bool(self._thought))
-        thinking = self._message is not None and self._message.state == "streaming" and self.blank
-        name = "Thinking…" if thinking else "Thought"
-        if self._disclosure.text() != name:
-            self._disclosure.say(name)
-
-    def _open_thought(self, opened: bool) -> None:
-        opened = opened and bool(self._thought)
-        if opened and self._thought_text is None:
-            self._thought_text = MessageText(self._theme, quiet=True, parent=self)
-            self._thought_text.setObjectName("thought")
-            self._thought_text.setAccessibleName("What the model thought")
-            self._thought_text.link_activated.connect(self.link_activated)
-        if self._thought_text is not None:
-            self._thought_text.setVisible(opened)
-        self._thought_reader = StreamReader() if opened else None
-        if opened and self._thought_text is not None and self._thought_reader is not None:
-            self._thought_reader.feed(self._thought)
-            if self._reader is None:
-                self._thought_reader.finish()
-            self._thought_text.show_blocks(self._thought_reader.blocks)
+    def _fit(self) -> None:
         self._arranged = (-1, 0)
         self.height_changed.emit(self.message_id)
-
-    def _feed_thought(self, reasoning: str) -> None:
-        if self._thought_text is not None and self._thought_reader is not None:
-            unchanged = self._thought_reader.feed(reasoning)
-            self._thought_text.show_blocks(self._thought_reader.blocks, unchanged)
 
     # -- measures --------------------------------------------------------------------------------------------------------
 
@@ -257,6 +239,7 @@ class MessageView(QWidget):
         self._bubble = QRect(left - _BUBBLE_SIDE, 0, inner + 2 * _BUBBLE_SIDE, height + 2 * _BUBBLE_TOP)
         bottom = self._bubble.height()
         several = self._message is not None and self._message.sibling_count > 1
+        self.thought.hide()
         self._stats.setVisible(several)
         if several:
             self._stats.setGeometry(BLEED - STATS_BLEED, bottom + _GAP, width + 2 * STATS_BLEED, STATS_HEIGHT)
@@ -264,17 +247,19 @@ class MessageView(QWidget):
         return bottom
 
     def _arrange_reply(self, width: int) -> int:
-        top = self._arrange_thought(width) if self._thought else 0
+        top = self.thought.height_at(width)
+        self.thought.setVisible(top > 0)
+        self.thought.setGeometry(BLEED, 0, width, max(1, top))
         failed = self._message is not None and self._message.state == "failed"
         empty = self.blank
-        self.body.setVisible(not empty or not failed)
+        self.body.setVisible(not empty or not (failed or self.thought.thinking))
         if not self.body.isHidden():
             self.body.setGeometry(BLEED, top, width, max(1, self.body.height()))
             height = self.body.height_at(width)
             self.body.setGeometry(BLEED, top, width, height)
             top += height
         if failed:
-            top += 0 if empty else _UNDER_THOUGHT
+            top += 0 if empty else _ABOVE_NOTE
             note = self._guard or self._failure
             self._failure.setVisible(self._guard is None)
             note.setGeometry(BLEED, top, width, note.height_at(width))
@@ -283,17 +268,6 @@ class MessageView(QWidget):
         self._stats.setVisible(True)
         self._stats.setGeometry(BLEED - STATS_BLEED, top + _GAP, width + 2 * STATS_BLEED, STATS_HEIGHT)
         return top + _GAP + STATS_HEIGHT
-
-    def _arrange_thought(self, width: int) -> int:
-        self._disclosure.move(BLEED, 0)
-        top = DISCLOSURE_HEIGHT + _GAP
-        if self._thought_text is not None and not self._thought_text.isHidden():
-            inner = width - _THOUGHT_INDENT
-            self._thought_text.setGeometry(BLEED + _THOUGHT_INDENT, top, inner, max(1, self._thought_text.height()))
-            height = self._thought_text.height_at(inner)
-            self._thought_text.setGeometry(BLEED + _THOUGHT_INDENT, top, inner, height)
-            top += height + 12
-        return top
 
     def _text_width(self) -> int:
         """Return how wide the text is without wrapping; a long one fills the bubble anyway."""
@@ -306,7 +280,11 @@ class MessageView(QWidget):
         return max(8, widest + 2)
 
 
-def _plain(text: str) -> tuple[Paragraph, ...]:
+def _thought_s(message: StoredMessage) -> float:
+    return message.facts.reasoning_s if message.facts else 0.0
+
+
+def plain_blocks(text: str) -> tuple[Paragraph, ...]:
     """Return a user's text as it was typed: a paragraph a line."""
     place = Place(gap=Gap.NONE)
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")

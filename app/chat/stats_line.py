@@ -52,11 +52,11 @@ class StatsLine(QWidget):
         """What the line says, in one piece."""
         return "  ".join(self._items)
 
-    def show_message(self, message: StoredMessage, status: str = "") -> None:
+    def show_message(self, message: StoredMessage, status: str = "", *, names_model: bool = False) -> None:
         """Say what is known of a message; `status` takes the place of the facts while it is written."""
         written = message.state != "streaming"
         reply = message.role == "assistant"
-        self._items = stats(message) if written else [status] if status else []
+        self._items = stats(message, names_model=names_model) if written else [status] if status else []
         several = message.sibling_count > 1
         self._branch = f"{message.sibling_index + 1}/{message.sibling_count}" if several else ""
         self._back.setEnabled(message.sibling_index > 0)
@@ -135,12 +135,14 @@ class StatsLine(QWidget):
         return min(shown, default=self.width()) - 8
 
 
-def stats(message: StoredMessage) -> list[str]:
-    """Return what the line says of a finished message, the most important first."""
+def stats(message: StoredMessage, *, names_model: bool = False) -> list[str]:
+    """Return what the line says of a finished message, the most important first; the model where it `names_model`."""
     items = [_ENDINGS[message.state]] if message.state in _ENDINGS else []
     facts = message.facts
     if message.role != "assistant" or facts is None or message.state == "failed":
         return items
+    if names_model:
+        items.append(facts.model)
     items.append("1 token" if facts.output_tokens == 1 else f"{_count(facts.output_tokens)} tokens")
     if message.state == "complete" and facts.finish_reason in _CUT:
         items.append(_CUT[facts.finish_reason])

@@ -79,6 +79,8 @@ class Transcript(QAbstractScrollArea):
         self._settling = False
         self._refusals: dict[str, MemoryRefused] = {}
         self._left_out = 0
+        self._opened: set[str] = set()
+        self._several_models = False
         self._marker = ContextMarker(theme, self.viewport())
         self._marker.summary_requested.connect(self.summary_requested)
         self._jump = JumpButton(theme, self)
@@ -123,6 +125,7 @@ class Transcript(QAbstractScrollArea):
             index = self._index.get(message_id)
             if index is None or view.message != self._messages[index] or view.text != self._messages[index].text:
                 self._release(message_id)
+        self._name_models()
         width = self.column_width()
         self._measured.clear()
         self._heights = Heights([self._estimate(index, width) for index in range(len(self._messages))])
@@ -157,8 +160,8 @@ class Transcript(QAbstractScrollArea):
             self._unseen += self._heights[len(self._messages) - 1]
         self._settle()
 
-    def add_text(self, message_id: str, text: str, reasoning: str = "") -> None:
-        """Append to a reply that is being written; an id that is not here is let pass."""
+    def add_text(self, message_id: str, text: str, reasoning: str = "", reasoning_s: float = 0.0) -> None:
+        """Append to a reply that is being written, as `MessageView.add_text`; an id that is not here is let pass."""
         index = self._index.get(message_id)
         if index is None:
             return
@@ -166,7 +169,7 @@ class Transcript(QAbstractScrollArea):
         view = self._realised(index)
         message = self._messages[index]
         self._messages[index] = replace(message, text=message.text + text, reasoning=message.reasoning + reasoning)
-        view.add_text(text, reasoning)
+        view.add_text(text, reasoning, reasoning_s)
         self._remeasure(index)
 
     def set_status(self, message_id: str, text: str) -> None:
@@ -190,6 +193,7 @@ class Transcript(QAbstractScrollArea):
         if index is None:
             return
         self._messages[index] = message
+        self._name_models()
         view = self._views.get(message.id)
         if view is not None:
             view.finish(message)
@@ -385,7 +389,8 @@ class Transcript(QAbstractScrollArea):
             self._views[message.id] = view
             # A width before the text: a document that learns it afterwards is laid out twice.
             view.resize(self.column_width() + 2 * BLEED, max(1, view.height()))
-            view.show_message(message)
+            view.show_message(message, opened=message.id in self._opened)
+            view.name_model(self._several_models)
             if message.id in self._refusals:
                 view.show_refusal(self._refusals[message.id])
         return view
@@ -398,12 +403,30 @@ class Transcript(QAbstractScrollArea):
         view.link_activated.connect(self.link_activated)
         view.choice_made.connect(self.choice_made)
         view.height_changed.connect(self._resized)
+        view.answer_began.connect(self._fold_thought)
+        view.thought_opened.connect(self._keep_opened)
         self._drag_scroll.watch(view.body)
         return view
 
     def _resized(self, message_id: str) -> None:
         if not self._settling and message_id in self._views:
             self._remeasure(self._index[message_id])
+
+    def _fold_thought(self, message_id: str) -> None:
+        """Close what opened while the model thought, unless a reader is in the middle of it."""
+        if self._follows:
+            self._views[message_id].thought.fold()
+
+    def _keep_opened(self, message_id: str, opened: bool) -> None:
+        (self._opened.add if opened else self._opened.discard)(message_id)
+
+    def _name_models(self) -> None:
+        """Let each reply name its model where there are several in the chat."""
+        several = len({message.facts.model for message in self._messages if message.facts}) > 1
+        if several != self._several_models:
+            self._several_models = several
+            for view in self._views.values():
+                view.name_model(several)
 
     def _top(self, index: int) -> int:
         return _EDGE + self._heights.top(index)

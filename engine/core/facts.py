@@ -78,7 +78,8 @@ class ReplyFacts(Record):
     `cached_tokens` of the `prompt_tokens` were already in the KV cache; `chunks` are the prefill's chunk lengths; `seed`,
     `sampling`, `fingerprint` and `template_hash` make the reply reproducible. `output_ids` are the tokens written, without the
     one that ended the turn; `kv_bits` is the KV cache's precision; `dropped_tokens` have left the context by the reply's end,
-    and with them the first `dropped_messages` of the conversation.
+    and with them the first `dropped_messages` of the conversation. `reasoning_s` went by from the first reasoning token to the
+    first token of the answer.
     """
 
     model: str
@@ -104,6 +105,7 @@ class ReplyFacts(Record):
     kv_bits: str = "off"
     dropped_tokens: int = 0
     dropped_messages: int = 0
+    reasoning_s: float = 0.0
 
 
 @dataclass(frozen=True, repr=False, eq=False)

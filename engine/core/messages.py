@@ -276,7 +276,7 @@ class TextDelta(Record):
     """More of the reply: answer `text`, or `reasoning` where the model thinks aloud.
 
     `output_tokens` so far; `rate` decode tokens a second; `context_used` tokens of the `context`
-    length are taken.
+    length are taken; `reasoning_s` is how long the model has thought, and stands still once it answers.
     """
 
     request_id: str
@@ -287,6 +287,7 @@ class TextDelta(Record):
     context_used: int
     ttft_s: float
     context: int = 0
+    reasoning_s: float = 0.0
 
 
 @dataclass(frozen=True, repr=False, eq=False)

@@ -71,6 +71,7 @@ class Reply:
         self._rolling = RollingRate(RATE_WINDOW_S)
         self._started = started
         self._began = self._prefilled = self._first = self._ended = 0.0
+        self._thought = self._answered = 0.0
         self._cached = self._rebased = 0
         self._written: list[int] = []
         self._output = 0
@@ -166,6 +167,8 @@ class Reply:
                 return
 
     def _delta(self, answer: str, reasoning: str, now: float) -> TextDelta:
+        self._thought = self._thought or (now if reasoning else 0.0)
+        self._answered = self._answered or (now if answer else 0.0)
         return TextDelta(
             request_id=self._request.request_id,
             text=answer,
@@ -175,9 +178,14 @@ class Reply:
             context_used=min(len(self._bench.cache.tokens), self._room.context),
             ttft_s=self._first - self._started,
             context=self._room.context,
+            reasoning_s=self._reasoning_s(now),
         )
 
     # -- measuring --------------------------------------------------------------------------------------------------
+
+    def _reasoning_s(self, now: float) -> float:
+        """Return how long the model has thought: from its first reasoning token to the first of the answer, or until `now`."""
+        return (self._answered or now) - self._thought if self._thought else 0.0
 
     def _facts(self, reason: FinishReason) -> ReplyFacts:
         loaded, cache = self._bench.loaded, self._bench.cache
@@ -210,6 +218,7 @@ class Reply:
             kv_bits=cache.policy.kv_bits,
             dropped_tokens=self._room.left_out_tokens + self._rebased + cache.dropped,
             dropped_messages=self._room.left_out + self._messages_gone(),
+            reasoning_s=self._reasoning_s(self._ended or now),
         )
 
     def _messages_gone(self) -> int:

@@ -221,6 +221,15 @@ def test_reasoning_is_told_apart_from_the_answer(tiny_loaded):
     answer = ask(Session(replace(loaded, model=model)), HELLO)
     assert answer.text == "42"
     assert "".join(event.reasoning for event in answer.events if isinstance(event, TextDelta)) == "hmm"
+    deltas = [event for event in answer.events if isinstance(event, TextDelta)]
+    thought = answer.facts.reasoning_s
+    assert 0 < thought < answer.facts.decode_s
+    assert thought == deltas[-1].reasoning_s == max(event.reasoning_s for event in deltas)
+    assert deltas[0].reasoning_s == 0
+
+
+def test_a_reply_without_reasoning_took_no_time_to_think(tiny_loaded):
+    assert ask(Session(tiny_loaded()), HELLO).facts.reasoning_s == 0
 
 
 # -- facts --------------------------------------------------------------------------------------------------------------

@@ -1,6 +1,10 @@
 """The ledger says where a reply's tokens came from and went."""
 
+import dataclasses
+
 from app.chat.ledger import context_rows, ledger
+from engine.core.facts import ReplyFacts
+from engine.core.settings import Sampling
 from tests.app.chat.stored import facts
 
 
@@ -29,3 +33,46 @@ def test_the_context_gauge_explains_used_free_gone_and_bytes():
         "KV cache": "16.2 MB, full precision",
     }
     assert dict(context_rows(0, 8192, None)) == {"In use": "0 of 8,192 tokens", "Free": "8,192"}
+
+
+def test_times_rates_and_memory_are_told():
+    rows = dict(ledger(facts(reasoning_s=4.21, weights_bytes=4_500_000_000, peak_bytes=6_100_000_000, chunks=(256, 44))))
+    assert rows["First token"] == "0.41 s"
+    assert rows["Reading"] == "0.30 s, 900.0 tok/s"
+    assert rows["Thinking"] == "4.21 s"
+    assert rows["Writing"] == "6.20 s, 62.3 tok/s"
+    assert rows["Read in"] == "256 + 44"
+    assert (rows["Weights"], rows["Peak"]) == ("4.5 GB", "6.1 GB")
+    assert rows["Ended"] == "the model ended its turn"
+
+
+def test_many_chunks_are_summed_up():
+    assert dict(ledger(facts(chunks=(512, 512, 512, 512, 44))))["Read in"] == "5 chunks of 44 to 512"
+
+
+def test_settings_that_had_an_effect_are_listed_and_no_others():
+    plain = Sampling(temperature=0.0, top_k=0, top_p=1.0, min_p=0.0, stop="END\n###", max_tokens=128)
+    rows = ledger(facts(sampling=plain, seed=42))
+    shown = dict(rows[rows.index(("Settings", "")) + 1 :])
+    assert shown == {"Seed": "42", "Temperature": "0", "Max tokens": "128 tokens", "Stop text": "“END”, “###”"}
+    rows = ledger(facts(sampling=Sampling(repetition_penalty=1.1)))
+    shown = dict(rows[rows.index(("Settings", "")) + 1 :])
+    assert shown["Repetition penalty"] == "1.1"
+    assert shown["Repetition window"] == "64 tokens"
+    assert shown["Top-p"] == "0.95"
+
+
+def test_every_fact_a_person_can_use_is_in_the_ledger():
+    hidden = {"fingerprint", "template_hash", "output_ids"}
+    changes = {
+        "model": "Another",
+        "finish_reason": "length",
+        "kv_bits": "8",
+        "sampling": Sampling(temperature=1.5),
+        "chunks": (7,),
+    }
+    before = ledger(facts())
+    for entry in dataclasses.fields(ReplyFacts):
+        if entry.name not in hidden:
+            change = changes.get(entry.name, 9_000_000_007)
+            assert ledger(facts(**{entry.name: change})) != before, entry.name

@@ -109,6 +109,14 @@ def test_the_line_says_how_a_reply_ended(changes, says):
     assert stats(replied("1", **changes))[: len(says)] == says
 
 
+def test_the_line_names_the_model_where_it_is_asked_to(make):
+    view = make(replied("1"))
+    view.name_model(True)
+    assert line(view).startswith("m  386 tokens")
+    view.name_model(False)
+    assert line(view).startswith("386 tokens")
+
+
 def test_figures_keep_their_thousands_apart():
     assert stats(replied("1", facts=facts(output_tokens=4_096, cached_tokens=0, prompt_tokens=9_999)))[::3] == [
         "4,096 tokens",

@@ -11,7 +11,7 @@ from app.chat.message import BLEED, MessageView
 from app.chat.transcript import Transcript
 from app.theme import Theme
 from tests.app.chat.replies import REPLIES
-from tests.app.chat.stored import asked, replied, writing
+from tests.app.chat.stored import asked, facts, replied, writing
 
 LINES = "\n\n".join(f"Paragraph {number} of a reply that is long enough to be scrolled." for number in range(60))
 
@@ -254,6 +254,19 @@ def test_a_whole_reply_streams_and_ends_as_it_was_stored(transcript):
     again = transcript.view("w").findChild(QTextBrowser).toPlainText()
     assert again == shown_text
     assert transcript.at_bottom
+
+
+def test_replies_name_their_model_once_there_are_several(transcript):
+    def line(message_id):
+        return transcript.view(message_id).findChild(QWidget, "statsLine").text
+
+    transcript.set_messages([asked("q"), replied("r"), asked("q2"), writing("w")])
+    assert line("r").startswith("386 tokens")
+    transcript.finish(replied("w", facts=facts(model="Another")))
+    assert line("r").startswith("m  386 tokens")
+    assert line("w").startswith("Another  386 tokens")
+    transcript.set_messages([asked("q"), replied("r")])
+    assert line("r").startswith("386 tokens")
 
 
 def test_text_for_a_message_that_is_not_here_is_let_pass(transcript):
