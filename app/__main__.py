@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from app.instance import Instance
     from app.theme import Theme
     from app.window import MainWindow
+    from engine.core.preferences import Preferences
     from engine.host import Host
 
 
@@ -43,7 +44,7 @@ def build(argv: Sequence[str]) -> "tuple[QApplication, MainWindow]":
 
         return Host(paths, preferences)
 
-    return application, MainWindow(store, preferences, Bridge(make_host), _theme(preferences.get("theme")))
+    return application, MainWindow(store, preferences, Bridge(make_host), _theme(preferences))
 
 
 def main() -> int:
@@ -142,11 +143,13 @@ def _complain(text: str, hint: str) -> int:
     return 1
 
 
-def _theme(mode: object = "system") -> "Theme":
+def _theme(preferences: "Preferences | None" = None) -> "Theme":
+    from app.settings.appearance import dress
     from app.theme import Theme
 
     theme = Theme()
-    theme.set_mode(mode)  # type: ignore[arg-type]  # the setting's choices are the theme's modes
+    if preferences is not None:
+        dress(theme, preferences)
     return theme
 
 

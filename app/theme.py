@@ -12,6 +12,7 @@ from PySide6.QtSvg import QSvgRenderer
 from engine.core.paths import resource
 
 type Mode = Literal["system", "light", "dark"]
+type Motion = Literal["system", "reduced", "full"]
 
 # Role: (light, dark). Four numbers are red, green, blue and an opacity from 0 to 1.
 _COLORS: dict[str, tuple[str, str]] = {
@@ -84,6 +85,8 @@ _STYLES: dict[str, tuple[int, int, int, bool]] = {
     "token": (12, 20, 400, True),
 }
 STYLES = tuple(_STYLES)
+# What grows with the text size: what is read and written. The frame around it keeps its measures.
+_READING = frozenset({"read", "read-h1", "read-h2", "read-h3", "read-table", "code", "token"})
 
 _NATIVE = sys.platform == "darwin"
 _STROKE_WIDTH = re.compile(r'stroke-width="[\d.]+"')
@@ -102,6 +105,8 @@ class Theme(QObject):
         self._mode: Mode = "system"
         self._dark = False
         self._contrast = False
+        self._motion: Motion = "system"
+        self._text_size = 100
         self._fonts: dict[tuple[str, int | None], QFont] = {}
         self._pixmaps: dict[tuple[str, str, int, float], QPixmap] = {}
         self._sources: dict[str, str] = {}
@@ -126,8 +131,13 @@ class Theme(QObject):
 
     @property
     def still(self) -> bool:
-        """Whether the system asks for less motion: loops stand still then."""
+        """Whether loops stand still: the system, or the person in front of it, asks for less motion."""
         return self._still
+
+    @property
+    def text_size(self) -> int:
+        """How large what is read and written is, in percent of the design."""
+        return self._text_size
 
     def set_mode(self, mode: Mode) -> None:
         """Follow the system, or stay light or dark. Raises `ValueError` for another word."""
@@ -140,6 +150,22 @@ class Theme(QObject):
         else:
             self._hints.setColorScheme(Qt.ColorScheme.Dark if mode == "dark" else Qt.ColorScheme.Light)
         self._follow_system()
+
+    def set_motion(self, motion: Motion) -> None:
+        """Move as the system says, less, or fully. Raises `ValueError` for another word."""
+        if motion not in get_args(Motion.__value__):
+            raise ValueError(f"{motion!r} is no way to move")
+        self._motion = motion
+        self._follow_motion()
+
+    def set_text_size(self, percent: int) -> None:
+        """Set how large what is read and written is, from 50 to 300 percent of the design. Raises `ValueError` beyond."""
+        if not 50 <= percent <= 300:
+            raise ValueError(f"{percent} percent is no text size")
+        if percent != self._text_size:
+            self._text_size = percent
+            self._fonts.clear()
+            self.changed.emit()
 
     def color(self, role: str) -> QColor:
         """Return a role's colour; fills over other surfaces are translucent. Raises `KeyError` for an unknown role."""
@@ -161,7 +187,7 @@ class Theme(QObject):
         if key not in self._fonts:
             size, _, own_weight, fixed = _STYLES[style]
             font = QFont(self._bases[fixed])
-            font.setPixelSize(size)
+            font.setPixelSize(self._sized(style, size))
             font.setWeight(QFont.Weight(weight or own_weight))
             font.setFeature(QFont.Tag("tnum"), 1)
             if fixed:
@@ -173,7 +199,10 @@ class Theme(QObject):
 
     def line(self, style: str) -> int:
         """Return a text style's line height in pixels. Raises `KeyError` for an unknown style."""
-        return _STYLES[style][1]
+        return self._sized(style, _STYLES[style][1])
+
+    def _sized(self, style: str, pixels: int) -> int:
+        return round(pixels * self._text_size / 100) if style in _READING else pixels
 
     def icon(self, name: str, role: str = "ink-2", size: int = 16) -> QIcon:
         """Return a tinted icon, `size` pixels square, with a disabled form in `ink-off`.
@@ -241,7 +270,8 @@ QScrollBar::add-page, QScrollBar::sub-page {{ background: transparent; }}
             self.changed.emit()
 
     def _follow_motion(self) -> None:
-        self._still = self._hints.accessibility().motionPreference() == Qt.MotionPreference.ReducedMotion
+        system = self._hints.accessibility().motionPreference() == Qt.MotionPreference.ReducedMotion
+        self._still = system if self._motion == "system" else self._motion == "reduced"
 
     def _draw(self, name: str, color: str, size: int, ratio: float) -> QPixmap:
         if name not in self._sources:

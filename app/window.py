@@ -2,6 +2,7 @@
 
 import base64
 import contextlib
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,7 +20,9 @@ from app.chat.list_controller import ChatListController
 from app.chat.page import ChatPage
 from app.chat.replies import Replies
 from app.chat.sidebar import Sidebar
+from app.command_center import CommandCenter
 from app.errors import notice
+from app.menu_bar import make_menu_bar
 from app.models.controller import ModelController
 from app.settings.controller import SettingsController
 from app.settings.panel import SettingsPanel
@@ -37,9 +40,10 @@ if TYPE_CHECKING:
     from app.models.dialog import ModelsDialog
 
 FIRST_SIZE = (1280, 820)
-LEAST_SIZE = (880, 600)
+LEAST_SIZE = (640, 480)
 SIDEBAR_NEEDS = 960
 CHAT_NEEDS = 480
+CHAT_LEAST = 320
 SIDEBAR_WIDTH = 260
 LATEST_START_MS = 1000
 GEOMETRY, LAST_CHAT = "window-geometry", "chat"
@@ -116,6 +120,16 @@ class MainWindow(QMainWindow):
             self._theme, self.bridge, self.models, self.replies, self.chat, self.toolbar, self.page, self.gauges, self
         )
 
+        self.center = CommandCenter(
+            self._theme,
+            self,
+            self.commands,
+            chats=store.chats,
+            models=lambda: self.models.entries,
+            open_chat=self.chat.open,
+            choose_model=self.models.choose,
+        )
+
     def _connect(self) -> None:
         for source in (self.chat, self.chats, self.replies, self.settings, self.storage):
             source.failed.connect(self.show_error)
@@ -154,9 +168,21 @@ class MainWindow(QMainWindow):
             ("View", "toggleSidebar", "Show or Hide Sidebar", "Ctrl+Alt+S", self.toggle_sidebar),
             ("View", "showSettings", "Settings", "Ctrl+,", self.toolbar.settings_button.toggle),
             ("View", "showModels", "Models", "Ctrl+Shift+M", self.show_models),
-            ("View", "closeWindow", "Close", "Ctrl+W", self.close),
+            ("Chat", "stopReply", "Stop Reply", "", self.chat.stop),
+            ("Chat", "nextChat", "Next Chat", "Ctrl+Alt+Down", lambda: self.chats.step(1)),
+            ("Chat", "previousChat", "Previous Chat", "Ctrl+Alt+Up", lambda: self.chats.step(-1)),
+            ("View", "focusComposer", "Write a Message", "Ctrl+L", self.page.composer.focus_text),
+            ("View", "zoomIn", "Larger Text", "Ctrl+=", lambda: self.settings.step_text_size(1)),
+            ("View", "zoomOut", "Smaller Text", "Ctrl+-", lambda: self.settings.step_text_size(-1)),
+            ("View", "zoomReset", "Normal Text", "Ctrl+0", lambda: self.settings.step_text_size(0)),
+            ("Window", "commandPalette", "Command Palette", "Ctrl+K", self.center.open_palette),
+            ("Window", "showShortcuts", "Keyboard Shortcuts", "Ctrl+/", self.center.open_sheet),
+            ("Window", "closeWindow", "Close", "Ctrl+W", self.close),
+            ("Window", "quit", "Quit Flint", "Ctrl+Q", self.close),
         ):
             self.commands.add(group, name, title, keys, work)
+        if sys.platform == "darwin":  # The menu bar at the top of the screen; elsewhere the palette has all of it.
+            self.setMenuBar(make_menu_bar(self.commands.entries))
 
     def _apply_theme(self) -> None:
         application = QApplication.instance()
@@ -294,6 +320,8 @@ class MainWindow(QMainWindow):
     def toggle_sidebar(self) -> None:
         """Show or hide the sidebar, also where the window is narrow."""
         self._sidebar_wanted = not self.sidebar.isVisible()
+        if self._sidebar_wanted and self.width() - SIDEBAR_WIDTH - self._panel_width() < CHAT_LEAST:
+            self.toolbar.settings_button.setChecked(False)  # There is room for one of them beside the chat.
         self.sidebar.setVisible(self._sidebar_wanted)
 
     def _show_settings(self, shown: bool) -> None:
@@ -311,6 +339,8 @@ class MainWindow(QMainWindow):
 
     def _fit_sidebar(self) -> None:
         """Hide the sidebar while there is no room for it beside the chat."""
-        panel = self.settings_panel.width() if self.settings_panel.isVisibleTo(self) else 0
-        narrow = self.width() < SIDEBAR_NEEDS or self.width() - SIDEBAR_WIDTH - panel < CHAT_NEEDS
+        narrow = self.width() < SIDEBAR_NEEDS or self.width() - SIDEBAR_WIDTH - self._panel_width() < CHAT_NEEDS
         self.sidebar.setVisible(self._sidebar_wanted and not narrow)
+
+    def _panel_width(self) -> int:
+        return self.settings_panel.width() if self.settings_panel.isVisibleTo(self) else 0

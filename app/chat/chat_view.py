@@ -55,6 +55,11 @@ class ChatView(QListView):
         self.verticalScrollBar().valueChanged.connect(self._follow_pointer)
         theme.changed.connect(self.viewport().update)
 
+    @property
+    def rows(self) -> Sequence[Row]:
+        """What is listed, top to bottom."""
+        return self._rows.rows
+
     def show_rows(self, rows: Sequence[Row], selected: str | None) -> None:
         """List `rows`, with the chat `selected`; nothing is emitted.
 

@@ -59,6 +59,15 @@ class ChatListController(QObject):
         self._sidebar.set_writing(self._replies.writing_chat())
         self._sidebar.select(self._chat.chat_id)
 
+    def step(self, steps: int) -> None:
+        """Open the chat `steps` under the open one in the list, not over its ends; without an open one, the first or last."""
+        listed = self._sidebar.listed()
+        if not listed:
+            return
+        chat_id = self._chat.chat_id
+        place = listed.index(chat_id) + steps if chat_id in listed else 0 if steps > 0 else len(listed) - 1
+        self._open(listed[max(0, min(len(listed) - 1, place))])
+
     def end_undo(self, chat_ids: Iterable[str]) -> None:
         """Take back the offer to bring these chats back: they are gone for good."""
         for toast in [self._undo[chat_id] for chat_id in chat_ids if chat_id in self._undo]:

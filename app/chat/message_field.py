@@ -37,7 +37,8 @@ class MessageField(QTextEdit):
         self.setCursorWidth(2)
         self.document().setDocumentMargin(0)
         self._space_lines()
-        theme.changed.connect(self.viewport().update)
+        self._line = theme.line("read")
+        theme.changed.connect(self._dress)
 
     @property
     def composing(self) -> bool:
@@ -122,6 +123,14 @@ class MessageField(QTextEdit):
             self.ensureCursorVisible()
         elif not event.isAutoRepeat():
             self.send_pressed.emit()
+
+    def _dress(self) -> None:
+        """Take over another theme, and another text size where there is one."""
+        if self._theme.line("read") != self._line:
+            self._line = self._theme.line("read")
+            self.setFont(self._theme.font("read"))
+            self._space_lines()
+        self.viewport().update()
 
     def _space_lines(self) -> None:
         """Give the first block the line height of reading text; every later block inherits it."""

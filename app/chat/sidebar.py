@@ -72,6 +72,10 @@ class Sidebar(QWidget):
         self._chats = tuple(chats)
         self._list_rows()
 
+    def listed(self) -> Sequence[str]:
+        """Return the ids of the chats in the list, top to bottom, each once."""
+        return list(dict.fromkeys(row.chat_id for row in self._list.rows if row.chat_id))
+
     def set_hits(self, hits: Sequence[SearchHit] | None) -> None:
         """Show what a search found in place of the chats; None shows the chats again."""
         self._hits = None if hits is None else tuple(hits)

@@ -3,6 +3,8 @@
 from PySide6.QtCore import QObject, Signal
 
 from app.bridge import Bridge
+from app.settings.appearance import SETTINGS as APPEARANCE
+from app.settings.appearance import dress
 from app.settings.panel import SettingsPanel
 from app.theme import Theme
 from engine.core.errors import FlintError, describe
@@ -44,6 +46,13 @@ class SettingsController(QObject):
         self._chat_values = dict(values)
         self._panel.show_values(self._preferences.values(), self._chat_values)
 
+    def step_text_size(self, steps: int) -> None:
+        """Make text larger or smaller by steps, within the setting's bounds; 0 goes back to the default."""
+        setting = BY_NAME["text_size"]
+        size = float(self._preferences.get("text_size") or 0) + steps * float(setting.step or 1) if steps else setting.default
+        least, most = float(setting.minimum or 0), float(setting.maximum or 0)
+        self._on_changed("app", "text_size", int(min(most, max(least, float(size or 0)))))
+
     def _on_changed(self, scope: str, name: str, value: Value) -> None:
         if scope == "chat":
             self._chat_values[name] = value
@@ -65,8 +74,8 @@ class SettingsController(QObject):
             self._preferences.set(name, value)
         except (FlintError, OSError) as error:  # It applies all the same, until Flint is closed.
             self.failed.emit(describe(error))
-        if name == "theme":
-            self._theme.set_mode(self._preferences.get("theme"))  # type: ignore[arg-type]
+        if name in APPEARANCE:
+            dress(self._theme, self._preferences)
         elif name == "unload_after":
             seconds = float(self._preferences.get("unload_after") or 0) * SECONDS_A_MINUTE
             self._bridge.send(SetUnloadAfter(self._bridge.new_id("unload-after"), seconds))

@@ -218,6 +218,21 @@ class Appearance(Record):
         labels={"system": "System", "light": "Light", "dark": "Dark"},
         help="Light, dark, or as the system says.",
     )
+    text_size: int = _setting(
+        100,
+        minimum=80,
+        maximum=200,
+        step=10,
+        unit="%",
+        label="Text size",
+        help="How large messages and what you write are shown.",
+    )
+    motion: Literal["system", "reduced", "full"] = _setting(
+        "system",
+        label="Motion",
+        labels={"system": "System", "reduced": "Reduced", "full": "Full"},
+        help="Reduced lets nothing turn or slide: a spinner stands still, messages come at once.",
+    )
 
 
 @dataclass(frozen=True, repr=False, eq=False)

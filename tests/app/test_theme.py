@@ -187,3 +187,30 @@ def test_the_style_sheet_names_only_colours_of_the_mode(theme, qapp):
     known = {theme.color(role).name().lower() for role in ROLES}
     assert set(re.findall(r"#[0-9a-f]{6}", sheet.lower())) <= known
     assert theme.color("content").name() in sheet
+
+
+def test_text_size_grows_what_is_read_and_nothing_else(theme, qtbot):
+    before = {style: (theme.font(style).pixelSize(), theme.line(style)) for style in STYLES}
+    with qtbot.waitSignal(theme.changed):
+        theme.set_text_size(150)
+    grown = {style for style in STYLES if theme.font(style).pixelSize() != before[style][0]}
+    assert grown == {"read", "read-h1", "read-h2", "read-h3", "read-table", "code", "token"}
+    for style in grown:
+        assert theme.font(style).pixelSize() == round(before[style][0] * 1.5)
+        assert theme.line(style) == round(before[style][1] * 1.5)
+    theme.set_text_size(100)
+    assert {style: (theme.font(style).pixelSize(), theme.line(style)) for style in STYLES} == before
+    with pytest.raises(ValueError, match="text size"):
+        theme.set_text_size(20)
+
+
+def test_motion_can_be_stopped_or_allowed_whatever_the_system_says(theme):
+    system = theme.still
+    theme.set_motion("reduced")
+    assert theme.still
+    theme.set_motion("full")
+    assert not theme.still
+    theme.set_motion("system")
+    assert theme.still == system
+    with pytest.raises(ValueError, match="no way to move"):
+        theme.set_motion("wild")

@@ -75,8 +75,8 @@ def test_chat_that_was_deleted_meanwhile_is_not_missed(flint, qtbot):
 def test_size_that_makes_no_sense_gives_the_usual_one(qtbot, kept):
     remember(**{"window-geometry": kept})
     with open_window(qtbot) as flint:
-        assert flint.window.width() >= 880
-        assert flint.window.height() >= 600
+        assert flint.window.width() >= 640
+        assert flint.window.height() >= 480
 
 
 def test_reply_that_was_closed_on_is_there_as_far_as_it_came(writing, qtbot):
@@ -144,11 +144,11 @@ def test_sidebar_gives_way_where_there_is_no_room_and_comes_back(flint):
 
 
 def test_settings_and_chat_both_have_room_at_the_least_size(flint):
-    flint.window.resize(880, 600)
+    flint.window.resize(640, 480)
     flint.click("settingsButton")
     assert flint.part("settingsPanel").width() == 320
-    flint.wait(lambda: flint.window.page.width() >= 480)
-    assert flint.window.size().width() == 880
+    flint.wait(lambda: flint.window.page.width() >= 320)
+    assert flint.window.size().width() == 640
 
 
 def test_escape_closes_the_newest_message_when_nobody_needs_it(flint):

@@ -37,6 +37,8 @@ EDITS = {
     "prefix_cache_memory": ("0.5", 0.5),
     "prefix_cache_disk": ("0", 0.0),
     "theme": ("dark", "dark"),
+    "text_size": ("130", 130),
+    "motion": ("reduced", "reduced"),
     "models_folder": ("", ""),
 }
 

@@ -1,0 +1,16 @@
+"""How Flint looks, from the settings to the theme."""
+
+from typing import cast
+
+from app.theme import Mode, Motion, Theme
+from engine.core.preferences import Preferences
+
+SETTINGS = ("theme", "text_size", "motion")
+"""The settings that change a theme."""
+
+
+def dress(theme: Theme, preferences: Preferences) -> None:
+    """Give a theme the appearance, text size and motion that are set."""
+    theme.set_mode(cast("Mode", preferences.get("theme")))
+    theme.set_text_size(cast("int", preferences.get("text_size")))
+    theme.set_motion(cast("Motion", preferences.get("motion")))
