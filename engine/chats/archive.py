@@ -3,7 +3,7 @@
 import json
 import sqlite3
 import uuid
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from engine.chats import attached, tree
@@ -34,13 +34,14 @@ def read_chat(connection: sqlite3.Connection, chat: int) -> ChatTree:
     rows = connection.execute(
         """SELECT messages.id, parents.id, messages.role, messages.text, messages.reasoning, messages.state,
             messages.created_at, messages.model_id, messages.facts, messages.error,
-            messages.row IS CASE WHEN messages.parent IS NULL THEN ? ELSE parents.active_child END
+            messages.row IS CASE WHEN messages.parent IS NULL THEN ? ELSE parents.active_child END, messages.edited,
+            messages.trashed_at, (SELECT id FROM messages AS first WHERE first.row = messages.trashed_with)
         FROM messages LEFT JOIN messages AS parents ON parents.row = messages.parent
         WHERE messages.chat = ? ORDER BY messages.row""",
         (active_root, chat),
     )
     texts = attached.of_chat(connection, chat)
-    nodes = tuple(_node([*row, texts.get(row[0], ())]) for row in rows)
+    nodes = tuple(_node([*row[:11], texts.get(row[0], ()), *row[11:]]) for row in rows)
     return ChatTree(summary(tuple(columns)), json.loads(settings), draft, nodes, attached.of_draft(connection, chat))
 
 
@@ -64,11 +65,16 @@ def write_chat(connection: sqlite3.Connection, whole: ChatTree) -> str:
     attached.write_to_draft(connection, row, whole.draft_attachments)
     rows: dict[str, int] = {}
     shown: dict[int | None, int] = {}
+    groups: dict[str, str | None] = {}
     for node in whole.messages:
         parent = None if node.parent_id is None else rows[node.parent_id]
         rows[node.id] = _write_node(connection, row, parent, ids[node.id], node)
-        if node.active or parent not in shown:
+        groups[node.id] = None if node.trashed_at is None else node.trashed_with or node.id
+        # What was deleted apart from what it follows does not come back with it.
+        together = groups[node.id] == groups.get(node.parent_id or "")
+        if together and (node.active or parent not in shown):
             shown[parent] = rows[node.id]
+    _write_trash(connection, whole.messages, rows)
     connection.execute("UPDATE chats SET active_root = ? WHERE row = ?", (shown.pop(None, None), row))
     connection.executemany(
         "UPDATE messages SET active_child = ? WHERE row = ?", ((child, above) for above, child in shown.items())
@@ -91,15 +97,29 @@ def _write_node(connection: sqlite3.Connection, chat: int, parent: int | None, i
         error=None if node.error is None else tree.dump(node.error),
     )
     row = tree.insert(connection, chat, parent, message)
+    if node.edited:
+        connection.execute("UPDATE messages SET edited = 1 WHERE row = ?", (row,))
     attached.write_to_message(connection, row, node.attachments)
     index_message(connection, row, searched(text, node.attachments))
     return row
 
 
+def _write_trash(connection: sqlite3.Connection, nodes: Iterable[MessageNode], rows: Mapping[str, int]) -> None:
+    """Put into the chat's trash what was there; without the message it was deleted with, each by itself."""
+    connection.executemany(
+        "UPDATE messages SET trashed_at = ?, trashed_with = ? WHERE row = ?",
+        (
+            (node.trashed_at, rows.get(node.trashed_with or "", rows[node.id]), rows[node.id])
+            for node in nodes
+            if node.trashed_at is not None
+        ),
+    )
+
+
 def _node(values: list[Any]) -> MessageNode:
     for place in (8, 9):
         values[place] = None if values[place] is None else json.loads(values[place])
-    values[10] = bool(values[10])
+    values[10], values[12] = bool(values[10]), bool(values[12])
     return MessageNode(*values)
 
 

@@ -113,10 +113,15 @@ def _chat(raw: object) -> ChatTree:
     )
     nodes: list[MessageNode] = []
     seen: set[str] = set()
+    trashed: set[str] = set()
     for item in _field(raw, "messages", _is_list):
         node = _node(item)
         if node.id in seen or (node.parent_id is not None and node.parent_id not in seen):
             raise UsageError("The messages of a chat in this file do not fit together.", _HINT)
+        if node.trashed_at is None and node.parent_id in trashed:
+            raise UsageError("A message in this file follows one that was deleted.", _HINT)
+        if node.trashed_at is not None:
+            trashed.add(node.id)
         seen.add(node.id)
         nodes.append(node)
     return ChatTree(
@@ -144,6 +149,11 @@ def _node(raw: object) -> MessageNode:
         error=_field(raw, "error", lambda value: value is None or _is_object(value)),
         active=_field(raw, "active", _is_bool),
         attachments=_attachments(raw, "attachments"),
+        edited=_field(raw, "edited", _is_bool) if "edited" in raw else False,
+        trashed_at=_field(raw, "trashed_at", lambda value: value is None or _is_time(value)) if "trashed_at" in raw else None,
+        trashed_with=_field(raw, "trashed_with", lambda value: value is None or _is_id(value))
+        if "trashed_with" in raw
+        else None,
     )
 
 
@@ -201,9 +211,9 @@ def _is_object(value: object) -> bool:
 
 
 def _active(nodes: Iterable[MessageNode]) -> Iterator[tuple[MessageNode, int, int]]:
-    """Yield the active path, each message with its place among its siblings (from 0) and their number."""
+    """Yield the active path, each message with its place among its siblings (from 0) and their number; no deleted ones."""
     children: dict[str | None, list[MessageNode]] = {}
-    for node in nodes:
+    for node in (node for node in nodes if node.trashed_at is None):
         children.setdefault(node.parent_id, []).append(node)
     parent: str | None = None
     while group := children.get(parent):
@@ -229,6 +239,8 @@ def _closed(text: str) -> str:
 
 def _notes(node: MessageNode) -> str:
     notes = [_STATES[node.state]] if node.state in _STATES else []
+    if node.edited:
+        notes.append("This reply was edited.")
     if isinstance(node.error, dict):
         notes.append(str(node.error.get("text", "")))
     facts = node.facts if isinstance(node.facts, dict) else {}

@@ -30,7 +30,8 @@ class StoredMessage(Record):
 
     `parent_id` is None for a first message. The messages with the same parent are siblings (an edit or another try of a
     reply): `sibling_index` counts from 0, oldest first, `sibling_count` counts this one too. `model_id`, `reasoning`, `facts`
-    and `error` belong to replies; `facts` is also None where a newer Flint's could not be read.
+    and `error` belong to replies; `facts` is also None where a newer Flint's could not be read. `edited` marks a reply whose
+    words are a person's.
     """
 
     id: str
@@ -46,6 +47,7 @@ class StoredMessage(Record):
     error: ErrorInfo | None
     sibling_index: int
     sibling_count: int
+    edited: bool = False
     attachments: tuple[Attachment, ...] = ()
 
 
@@ -67,7 +69,8 @@ class SearchHit(Record):
 class MessageNode(Record):
     """A message as export keeps it. `facts` and `error` are JSON values as stored, so that nothing unknown is lost.
 
-    `active`: of its siblings, the one that is shown when their parent is.
+    `active`: of its siblings, the one that is shown when their parent is. `trashed_at` is when it was deleted, None for one
+    that is not in the chat's trash; `trashed_with` the message it was deleted with.
     """
 
     id: str
@@ -82,6 +85,9 @@ class MessageNode(Record):
     error: Any
     active: bool
     attachments: tuple[Attachment, ...] = ()
+    edited: bool = False
+    trashed_at: float | None = None
+    trashed_with: str | None = None
 
 
 @dataclass(frozen=True, repr=False, eq=False)

@@ -80,7 +80,18 @@ _ATTACHMENTS = (
     "CREATE INDEX attachments_of_draft ON draft_attachments (chat)",
 )
 
-MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST, _ATTACHMENTS)
+# A deleted message stays, with when it was deleted and the message it was deleted with. The index answers what a message's
+# living siblings are without reading their texts.
+_MESSAGE_TRASH = (
+    "ALTER TABLE messages ADD COLUMN trashed_at REAL",
+    "ALTER TABLE messages ADD COLUMN trashed_with INTEGER",
+    "ALTER TABLE messages ADD COLUMN edited INTEGER NOT NULL DEFAULT 0",
+    "DROP INDEX messages_by_parent",
+    "CREATE INDEX messages_by_parent ON messages (chat, parent, trashed_at)",
+    "CREATE INDEX messages_in_trash ON messages (trashed_at) WHERE trashed_at IS NOT NULL",
+)
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST, _ATTACHMENTS, _MESSAGE_TRASH)
 """Each entry's statements bring the database one version on. Entries that were released are never changed."""
 
 

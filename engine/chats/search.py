@@ -19,7 +19,7 @@ _TITLES = """SELECT chats.id, NULL, title, title FROM {source} WHERE {condition}
     ORDER BY updated_at DESC, chats.row DESC LIMIT ?"""
 _NAMES = "(SELECT char(10) || group_concat(name, char(10)) FROM attachments WHERE message = messages.row)"
 _MESSAGES = """SELECT chats.id, messages.id, title, text || ifnull({names}, '') FROM {source}
-    WHERE {condition} AND deleted_at IS NULL
+    WHERE {condition} AND deleted_at IS NULL AND messages.trashed_at IS NULL
     ORDER BY {order} DESC LIMIT ?"""
 
 
@@ -63,6 +63,16 @@ def remove_chats(connection: sqlite3.Connection, rows: Sequence[int]) -> None:
     for row in rows:
         connection.execute("DELETE FROM title_index WHERE rowid = ?", (row,))
         connection.execute("DELETE FROM message_index WHERE rowid IN (SELECT row FROM messages WHERE chat = ?)", (row,))
+    _merge(connection)
+
+
+def remove_messages(connection: sqlite3.Connection, rows: Sequence[int]) -> None:
+    """Take messages out of the index, and what it still remembers of them out of the file."""
+    connection.executemany("DELETE FROM message_index WHERE rowid = ?", ((row,) for row in rows))
+    _merge(connection)
+
+
+def _merge(connection: sqlite3.Connection) -> None:
     for table in ("title_index", "message_index"):
         # A deleted entry's words stay in the index until its segments are merged.
         connection.execute(f"INSERT INTO {table} ({table}) VALUES ('optimize')")

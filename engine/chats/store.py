@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final, Literal
 
-from engine.chats import archive, attached, search, tree
+from engine.chats import archive, attached, branching, message_trash, search, tree
 from engine.chats.attachment import Attachment, names
 from engine.chats.database import Database, storable
 from engine.chats.owner import Owner, this_process
@@ -111,27 +111,30 @@ class ChatStore:
         """Remove the chats in the trash for good (those deleted at least `older_than_s` seconds ago); return how many.
 
         Their words leave the file too: the search index is merged, freed pages are zeroed and the log is folded in. What the
-        engine remembers of them goes with `ForgetChats`, which whoever empties the trash sends for `removed_chats`.
+        engine remembers of them goes with `ForgetChats`, which whoever empties the trash sends for `removed_chats`. So it is
+        for the messages in the chats' own trash, whose chats stay.
         """
         until = self._clock() - (older_than_s or 0.0)
         with self._database.writing() as connection:
             condition = "deleted_at IS NOT NULL" + ("" if older_than_s is None else " AND deleted_at <= ?")
             values = () if older_than_s is None else (until,)
             found = dict(connection.execute(f"SELECT row, id FROM chats WHERE {condition}", values).fetchall())
-            if not found:
+            trimmed = message_trash.remove(connection, until)
+            if not found and not trimmed:
                 return 0
             search.remove_chats(connection, list(found))
             for row in found:
                 connection.execute("DELETE FROM messages WHERE chat = ?", (row,))
                 connection.execute("DELETE FROM chats WHERE row = ?", (row,))
-            self._write_removed(connection, [*self._removed(connection), *found.values()])
+            self._write_removed(connection, dict.fromkeys((*self._removed(connection), *found.values(), *trimmed)))
         with self._database.reading() as connection:
             # Gives up where another process reads at this moment; the log is folded in later then.
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
         return len(found)
 
     def removed_chats(self) -> list[str]:
-        """Return the ids of chats that are gone for good, but perhaps not yet from what the engine remembers."""
+        """Return the ids of chats that are gone for good, or some messages of which are, but perhaps not yet what the engine
+        remembers of them."""
         with self._database.reading() as connection:
             return self._removed(connection)
 
@@ -163,7 +166,27 @@ class ChatStore:
     def activate(self, message_id: str) -> None:
         """Make a message's branch the active one, down to its most recently active leaf. Raises `ChatNotFound`."""
         with self._database.writing() as connection:
-            tree.make_active(connection, tree.place_of(connection, message_id).row)
+            place = tree.place_of(connection, message_id)
+            message_trash.insist_living(connection, place.row)
+            tree.make_active(connection, place.row)
+
+    def delete_message(self, message_id: str) -> int:
+        """Move a message and all that follows it to its chat's trash; return how many went. A sibling takes its place.
+
+        `restore_message` undoes it until the trash is emptied. Raises `ChatNotFound`.
+        """
+        with self._database.writing() as connection:
+            return message_trash.delete(connection, tree.place_of(connection, message_id), self._clock())
+
+    def restore_message(self, message_id: str, *, activate: bool = True) -> None:
+        """Bring back what was deleted with a message, and show it or leave shown what is. Raises `ChatNotFound`."""
+        with self._database.writing() as connection:
+            message_trash.restore(connection, tree.place_of(connection, message_id), activate=activate)
+
+    def trashed_messages(self, chat_id: str | None = None) -> int:
+        """Return how many messages are in a chat's own trash, or in those of all chats. Raises `ChatNotFound`."""
+        with self._database.reading() as connection:
+            return message_trash.count(connection, None if chat_id is None else tree.chat_row(connection, chat_id))
 
     def add_message(
         self,
@@ -199,6 +222,27 @@ class ChatStore:
                 archive.new_id(), "assistant", "", "streaming", self._clock(), storable(model_id), owner=self._this_process()
             )
             return tree.one(connection, self._insert(connection, chat, parent_id, message))
+
+    def edit_reply(self, message_id: str, text: str) -> StoredMessage:
+        """Put a finished reply in other words, as a sibling that is shown now; return it.
+
+        Raises `ChatNotFound`, `UsageError`.
+        """
+        with self._database.writing() as connection:
+            place = tree.place_of(connection, message_id)
+            message_trash.insist_living(connection, place.row)
+            return tree.one(connection, branching.edit_reply(connection, place, text, self._clock()))
+
+    def resume_reply(self, message_id: str) -> StoredMessage:
+        """Let this process write on at a finished reply that nothing follows; return it, what it holds being kept.
+
+        Raises `ChatNotFound`, `UsageError`.
+        """
+        with self._database.writing() as connection:
+            place = tree.place_of(connection, message_id)
+            message_trash.insist_living(connection, place.row)
+            branching.resume_reply(connection, place, self._this_process())
+            return tree.one(connection, place.row)
 
     def save_reply(self, message_id: str, text: str, reasoning: str = "") -> None:
         """Keep what a streaming reply holds so far: one row, not yet searchable.
@@ -315,6 +359,8 @@ class ChatStore:
     def _insert(self, connection: sqlite3.Connection, chat: int, parent_id: str | None, message: tree.NewMessage) -> int:
         leaf = tree.active_leaf(connection, chat)
         parent = leaf if parent_id == ACTIVE_LEAF else tree.parent_row(connection, chat, parent_id)
+        if parent is not None:
+            message_trash.insist_living(connection, parent)
         row = tree.insert(connection, chat, parent, message)
         if parent is not None and parent == leaf:
             tree.lengthen(connection, parent, row)

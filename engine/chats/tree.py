@@ -18,8 +18,10 @@ from engine.core.facts import ReplyFacts
 
 _COLUMNS = """messages.id, chats.id, parents.id, messages.role, messages.text, messages.reasoning, messages.state,
     messages.created_at, messages.model_id, messages.facts, messages.error,
-    (SELECT COUNT(*) FROM messages AS s WHERE s.chat = messages.chat AND s.parent IS messages.parent AND s.row < messages.row),
-    (SELECT COUNT(*) FROM messages AS s WHERE s.chat = messages.chat AND s.parent IS messages.parent)"""
+    (SELECT COUNT(*) FROM messages AS s WHERE s.chat = messages.chat AND s.parent IS messages.parent AND s.trashed_at IS NULL
+        AND s.row < messages.row),
+    (SELECT COUNT(*) FROM messages AS s WHERE s.chat = messages.chat AND s.parent IS messages.parent AND s.trashed_at IS NULL),
+    messages.edited"""
 _TABLES = "messages JOIN chats ON chats.row = messages.chat LEFT JOIN messages AS parents ON parents.row = messages.parent"
 _PATH = """WITH RECURSIVE path (row, depth) AS (
     SELECT active_root, 0 FROM chats WHERE row = ? AND active_root IS NOT NULL
@@ -142,7 +144,8 @@ def one(connection: sqlite3.Connection, row: int) -> StoredMessage:
 def siblings(connection: sqlite3.Connection, place: Place) -> list[StoredMessage]:
     """Return a message and the others under the same parent, oldest first."""
     rows = connection.execute(
-        f"SELECT {_COLUMNS} FROM {_TABLES} WHERE messages.chat = ? AND messages.parent IS ? ORDER BY messages.row",
+        f"SELECT {_COLUMNS} FROM {_TABLES} WHERE messages.chat = ? AND messages.parent IS ?"
+        " AND messages.trashed_at IS NULL ORDER BY messages.row",
         (place.chat, place.parent),
     )
     return [_stored(row) for row in rows]
@@ -161,6 +164,7 @@ def dump(value: object) -> str:
 def _stored(row: tuple[Any, ...]) -> StoredMessage:
     values = list(row)
     values[9], values[10] = _restored(ReplyFacts, row[9]), _restored(ErrorInfo, row[10])
+    values[13] = bool(row[13])
     return StoredMessage(*values)
 
 
