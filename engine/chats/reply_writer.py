@@ -9,7 +9,8 @@ from engine.chats.records import MessageState, StoredMessage
 from engine.chats.store import ChatStore, FinalState
 from engine.core.errors import ChatNotFound, ErrorInfo
 from engine.core.facts import ReplyFacts
-from engine.core.messages import Cancelled, Event, Failed, Finished, TextDelta
+from engine.core.messages import Cancelled, Event, Failed, Finished, ReplyOdds, TextDelta
+from engine.core.odds import TokenOdds
 
 SAVE_EVERY_S = 0.75
 """With a caller that looks five times a second, what was shown is never more than a second older than what is stored."""
@@ -33,6 +34,7 @@ class ReplyWriter:
         self.state: MessageState = "streaming"
         self.facts: ReplyFacts | None = None
         self.error: ErrorInfo | None = None
+        self.odds: TokenOdds | None = None
         self.settled = False
 
     def take(self, event: Event) -> None:
@@ -46,6 +48,8 @@ class ReplyWriter:
                 self.reasoning += event.reasoning
                 self._dirty = self._dirty or bool(event.text or event.reasoning)
                 self.save_if_due()
+            case ReplyOdds():
+                self.odds = event.odds
             case Finished():
                 self._end("complete", event.reply, None)
             case Cancelled():
@@ -75,6 +79,8 @@ class ReplyWriter:
             self.message = self._store.finish_reply(
                 self.message.id, self.text, self.state, self.facts, self.error, self.reasoning
             )
+            if self.odds:
+                self._store.keep_odds(self.message.id, self.odds)
         self.settled, self._dirty = True, False
 
     def _end(self, state: FinalState, facts: ReplyFacts | None, error: ErrorInfo | None) -> None:

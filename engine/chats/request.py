@@ -9,7 +9,7 @@ from engine.chats.turns import stretches
 from engine.core.facts import Message
 from engine.core.messages import Generate
 from engine.core.setting import Value
-from engine.core.settings import Conversation, Engine, KeyValueCache, Sampling, build, usable
+from engine.core.settings import Conversation, Engine, Inspection, KeyValueCache, Sampling, build, usable
 
 
 def compose(
@@ -43,6 +43,7 @@ def compose(
         prefill_chunk=kept.prefill_chunk,
         when_full=kept.when_full,
         memory_guard=kept.memory_guard,
+        keep_probabilities=build(Inspection, values).keep_probabilities,
         chat_id=chat_id,
         summary=summary.text if summary and covered else "",
     )

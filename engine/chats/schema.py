@@ -91,7 +91,15 @@ _MESSAGE_TRASH = (
     "CREATE INDEX messages_in_trash ON messages (trashed_at) WHERE trashed_at IS NOT NULL",
 )
 
-MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST, _ATTACHMENTS, _MESSAGE_TRASH)
+# The probabilities of a reply's tokens, kept where somebody asked for them; see odds.py.
+_ODDS = (
+    """CREATE TABLE odds (
+        message INTEGER PRIMARY KEY REFERENCES messages (row) ON DELETE CASCADE,
+        data BLOB NOT NULL
+    )""",
+)
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST, _ATTACHMENTS, _MESSAGE_TRASH, _ODDS)
 """Each entry's statements bring the database one version on. Entries that were released are never changed."""
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final, Literal
 
-from engine.chats import archive, attached, branching, message_trash, search, tree
+from engine.chats import archive, attached, branching, message_trash, odds, search, tree
 from engine.chats.attachment import Attachment, names
 from engine.chats.database import Database, storable
 from engine.chats.owner import Owner, this_process
@@ -16,6 +16,7 @@ from engine.chats.records import ChatSummary, ChatTree, SearchHit, StoredMessage
 from engine.chats.titles import title_from
 from engine.core.errors import ErrorInfo, UsageError
 from engine.core.facts import ReplyFacts, Role
+from engine.core.odds import TokenOdds
 
 ACTIVE_LEAF: Final = "active-leaf"
 """As a parent: the last message on the chat's active path, none in an empty chat."""
@@ -275,6 +276,16 @@ class ChatStore:
             connection.execute("UPDATE chats SET updated_at = ? WHERE row = ?", (self._clock(), place.chat))
             search.index_message(connection, place.row, storable(text))
             return tree.one(connection, place.row)
+
+    def keep_odds(self, message_id: str, kept: TokenOdds) -> None:
+        """Keep how likely a reply's tokens were; it goes with the message. Raises `ChatNotFound`."""
+        with self._database.writing() as connection:
+            odds.write(connection, tree.place_of(connection, message_id).row, kept)
+
+    def odds(self, message_id: str) -> TokenOdds | None:
+        """Return how likely a reply's tokens were, where that was kept. Raises `ChatNotFound`."""
+        with self._database.reading() as connection:
+            return odds.read(connection, tree.place_of(connection, message_id).row)
 
     def recover(self) -> int:
         """Mark the replies that a process left unfinished when it ended as interrupted, index them, and return how many.

@@ -11,6 +11,7 @@ type Weights = Literal["auto", "as-stored", "dense"]
 type KVBits = Literal["off", "8", "8/4", "4"]
 type WhenFull = Literal["stop", "roll", "compact"]
 type MemoryGuard = Literal["ask", "adapt", "off"]
+type KeepProbabilities = Literal["off", "on"]
 type FinishReason = Literal["stop", "length", "context", "cancelled"]
 
 

@@ -6,6 +6,7 @@ from typing import Any, get_args
 from engine.core.errors import ErrorInfo
 from engine.core.facts import (
     GuardChoice,
+    KeepProbabilities,
     KVBits,
     LoadedModel,
     MemoryGuard,
@@ -16,6 +17,7 @@ from engine.core.facts import (
     Weights,
     WhenFull,
 )
+from engine.core.odds import TokenOdds
 from engine.core.record import Record
 from engine.core.settings import Sampling
 
@@ -66,7 +68,8 @@ class Generate(Record):
     `summary` stands for what came before the messages. `model_id` names the model that must answer: it is loaded first when
     another one is. Empty takes the loaded one, else the starter. `prefill_chunk` bounds the tokens read at a time.
     Where the memory is not there, `memory_guard` says whether it is refused with a `MemoryRefused` ("ask"), takes the first
-    change that makes it fit ("adapt"), or goes ahead ("off").
+    change that makes it fit ("adapt"), or goes ahead ("off"). With `keep_probabilities` "on" a `ReplyOdds` comes before
+    the end; "off", nothing of it is computed.
     """
 
     request_id: str
@@ -81,6 +84,7 @@ class Generate(Record):
     summary: str = ""
     prefill_chunk: int | None = None
     memory_guard: MemoryGuard = "ask"
+    keep_probabilities: KeepProbabilities = "off"
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -291,6 +295,14 @@ class TextDelta(Record):
 
 
 @dataclass(frozen=True, repr=False, eq=False)
+class ReplyOdds(Record):
+    """How likely the tokens of a reply were, right before its end."""
+
+    request_id: str
+    odds: TokenOdds
+
+
+@dataclass(frozen=True, repr=False, eq=False)
 class MemoryMeasured(Record):
     """A memory reading, sent while something runs and when something changed."""
 
@@ -349,6 +361,7 @@ type Event = (
     | PrefillProgress
     | PromptInspected
     | TextDelta
+    | ReplyOdds
     | MemoryMeasured
     | Finished
     | Cancelled

@@ -209,6 +209,20 @@ class Memory(Record):
 
 
 @dataclass(frozen=True, repr=False, eq=False)
+class Inspection(Record):
+    """What is kept of a reply for the inspector."""
+
+    keep_probabilities: Literal["off", "on"] = _setting(
+        "off",
+        label="Keep probabilities",
+        labels={"off": "Off", "on": "On"},
+        help="Keeps how likely each written token was, and the five likeliest in its place, by the model's own odds before "
+        "temperature and the other sampling settings. It sorts the whole vocabulary once a token, which makes writing a "
+        "little slower, and takes about 50 bytes of disk a token.",
+    )
+
+
+@dataclass(frozen=True, repr=False, eq=False)
 class Appearance(Record):
     """How Flint looks."""
 
@@ -261,6 +275,7 @@ GROUPS = (
     Group("Sampling", Sampling, Scope.CHAT, Applies.NEXT_REPLY),
     Group("Context", Conversation, Scope.CHAT, Applies.NEXT_REPLY),
     Group("KV cache", KeyValueCache, Scope.CHAT, Applies.NEXT_REPLY),
+    Group("Inspector", Inspection, Scope.CHAT, Applies.NEXT_REPLY),
     Group("Engine", Engine, Scope.APP, Applies.NEXT_LOAD),
     Group("Memory", Memory, Scope.APP, Applies.NOW),
     Group("Appearance", Appearance, Scope.APP, Applies.NOW),

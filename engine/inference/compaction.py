@@ -50,4 +50,5 @@ def summary_request(request: Generate, gone: Sequence[Message], characters: int,
         sampling=Sampling(temperature=0.0, max_tokens=tokens),
         when_full="roll",
         summary="",
+        keep_probabilities="off",
     )

@@ -9,9 +9,11 @@ import mlx.core as mx
 
 from engine.cache.prefix import PrefixCache
 from engine.core.facts import FinishReason, ReplyFacts
-from engine.core.messages import Cancelled, Event, Finished, Generate, PrefillProgress, TextDelta
+from engine.core.messages import Cancelled, Event, Finished, Generate, PrefillProgress, ReplyOdds, TextDelta
+from engine.core.odds import ALTERNATIVES
 from engine.inference.decode import decode
 from engine.inference.loader import Loaded
+from engine.inference.odds import Odds
 from engine.inference.prefill import ChunkSize, prefill
 from engine.inference.prompt_plan import Plan
 from engine.inference.reply_text import ReplyText
@@ -68,6 +70,7 @@ class Reply:
         self._seed = request.sampling.seed if request.sampling.seed is not None else secrets.randbits(32)
         self._sampler = Sampler(request.sampling, self._seed, plan.ids)
         self._text = ReplyText(bench.loaded.tokenizer, request.sampling.stop, inside_reasoning=inside_reasoning)
+        self._odds = Odds(bench.loaded.tokenizer, ALTERNATIVES) if request.keep_probabilities == "on" else None
         self._rolling = RollingRate(RATE_WINDOW_S)
         self._started = started
         self._began = self._prefilled = self._first = self._ended = 0.0
@@ -86,6 +89,8 @@ class Reply:
         reason: FinishReason = "cancelled"
         if not self._cancelled():
             reason = yield from self._write()
+        if self._odds and self._written:
+            yield ReplyOdds(self._request.request_id, self._odds.of(len(self._written)))
         facts = self._facts(reason)
         ended: Event = Finished(self._request.request_id, facts)
         yield Cancelled(self._request.request_id, facts) if reason == "cancelled" else ended
@@ -132,7 +137,7 @@ class Reply:
         wanted = self._request.sampling.max_tokens - self._output
         space = (self._room.positions if self._room.rolls else self._room.context) - len(bench.cache.tokens) - 1
         reason: FinishReason = "length" if wanted <= space else "context"
-        tokens = decode(bench.loaded.model, bench.cache, last, self._sampler, min(wanted, space))
+        tokens = decode(bench.loaded.model, bench.cache, last, self._sampler, min(wanted, space), self._odds)
         for last in tokens:
             now = time.perf_counter()
             self._first = self._first or now

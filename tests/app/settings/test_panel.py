@@ -34,6 +34,7 @@ EDITS = {
     "when_full": ("stop", "stop"),
     "prefill_chunk": ("512", 512),
     "memory_guard": ("adapt", "adapt"),
+    "keep_probabilities": ("on", "on"),
     "prefix_cache_memory": ("0.5", 0.5),
     "prefix_cache_disk": ("0", 0.0),
     "theme": ("dark", "dark"),

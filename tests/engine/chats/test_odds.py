@@ -1,0 +1,83 @@
+"""Probabilities in the store: as they were, with the reply they belong to, and gone with it."""
+
+import pytest
+
+from engine.chats.reply_writer import ReplyWriter
+from engine.chats.request import compose
+from engine.chats.store import ChatStore
+from engine.core.errors import ChatNotFound
+from engine.core.messages import Cancelled, Finished, ReplyOdds, TextDelta
+from engine.core.odds import TokenOdds
+
+ODDS = TokenOdds(
+    2, (7, 9), ("He", "llo 😀"), (-0.25, -1.5), (7, 8, 5, 9), (-0.25, -2.0, -0.5, -1.5), (5, 7, 8, 9), ("a", "He", "b", "c")
+)
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "chats.db"
+
+
+def written(store, *events):
+    chat = store.create_chat()
+    question = store.add_message(chat.id, "user", "Hello")
+    writer = ReplyWriter(store, store.begin_reply(chat.id, question.id, "model"))
+    for event in events:
+        writer.take(event)
+    return chat.id, writer.message.id
+
+
+@pytest.mark.parametrize("end", [Finished, Cancelled])
+def test_odds_of_a_reply_survive_a_restart(path, end):
+    with ChatStore(path) as store:
+        delta = TextDelta("1", "Hello 😀", "", 2, 0.0, 0, 0.0)
+        _, reply = written(store, delta, ReplyOdds("1", ODDS), end("1"))
+    with ChatStore(path) as store:
+        assert store.odds(reply) == ODDS
+
+
+def test_reply_without_odds_has_none(path):
+    with ChatStore(path) as store:
+        _, reply = written(store, Finished("1"))
+        assert store.odds(reply) is None
+        with pytest.raises(ChatNotFound):
+            store.odds("nobody")
+
+
+def test_odds_go_with_their_message(path):
+    with ChatStore(path) as store:
+        chat_id, _ = written(store, ReplyOdds("1", ODDS), Finished("1"))
+        store.delete_chat(chat_id)
+        store.empty_trash()
+        with store._database.reading() as connection:
+            assert connection.execute("SELECT COUNT(*) FROM odds").fetchone() == (0,)
+
+
+def test_long_reply_takes_little_room(path):
+    tokens = 2_000
+    many = TokenOdds(
+        5,
+        tuple(range(tokens)),
+        ("word ",) * tokens,
+        tuple(-index / 7 for index in range(tokens)),
+        tuple(range(5 * tokens)),
+        tuple(-index / 70_000 for index in range(5 * tokens)),
+        tuple(range(5 * tokens)),
+        tuple(f"word{index}" for index in range(5 * tokens)),
+    )
+    with ChatStore(path) as store:
+        _, reply = written(store, ReplyOdds("1", many), Finished("1"))
+        with store._database.reading() as connection:
+            size = connection.execute("SELECT LENGTH(data) FROM odds").fetchone()[0]
+        assert size < 50 * tokens
+        assert store.odds(reply).other_logprobs == pytest.approx(many.other_logprobs, abs=1e-4)
+
+
+@pytest.mark.parametrize("value", ["off", "on"])
+def test_chat_that_keeps_probabilities_asks_for_them(path, value):
+    with ChatStore(path) as store:
+        chat = store.create_chat(settings={"keep_probabilities": value})
+        message = store.add_message(chat.id, "user", "Hello")
+        request = compose(store, chat.id, [message], request_id="1", model_id="m", app={})
+    assert request.keep_probabilities == value
