@@ -40,7 +40,6 @@ class ChatPage(QWidget):
         column.setSpacing(_GAP)
         column.addWidget(self._stack, 1)
         column.addWidget(self.composer, 0, Qt.AlignmentFlag.AlignHCenter)
-        self.setFocusProxy(self.composer)
         self.welcome.prompt_chosen.connect(self.prompt_chosen)
         theme.changed.connect(self.update)
 
