@@ -15,9 +15,11 @@ from engine.core.facts import Message
 from engine.core.messages import (
     Compacting,
     ContextCompacted,
+    CountPrompt,
     Event,
     Generate,
     MemoryRefused,
+    PromptCounted,
     PromptInspected,
     TextDelta,
 )
@@ -28,6 +30,7 @@ from engine.inference.guard import adapted, as_error, expected, refusal
 from engine.inference.inspection import inspected
 from engine.inference.loader import Loaded
 from engine.inference.prefill import LARGEST_CHUNK, ChunkSize
+from engine.inference.prompt_count import Counter, Steps, TextCounter
 from engine.inference.prompt_plan import Plan, plan
 from engine.inference.reply import Bench, Reply, Room
 from engine.inference.rolling import left_out
@@ -51,6 +54,8 @@ class Session:
         self._disk = disk
         self._changes: tuple[tuple[str, str], ...] = ()
         template = template_hash(loaded.tokenizer)
+        self._counters = tuple(Counter(loaded.tokenizer, loaded.facts.fingerprint) for _ in range(2))
+        self._texts = TextCounter(loaded.tokenizer)
         self._bench = Bench(loaded, PrefixCache(loaded.model, CachePolicy(), kept_bytes), ChunkSize(), template)
 
     @property
@@ -104,10 +109,6 @@ class Session:
         messages = with_summary(request.messages, request.summary)
         prompt, planned, room = self._fitted(replace(request, messages=messages))
         policy = CachePolicy(room.context, request.kv_bits)
-        if not writing and not self.cache.tokens and not self.cache.kept_bytes:
-            self._adopt(policy)  # Nothing is lost by it, and what is on disk is found.
-        if not writing:
-            self.cache.discover()
         return inspected(
             request_id,
             self.loaded.tokenizer,
@@ -118,9 +119,47 @@ class Session:
             fingerprint=self.loaded.facts.fingerprint,
             template_hash=self.template_hash,
             context=room.context,
-            cached=self.cache.known(planned.ids, planned.pinned) if self.cache.policy == policy else 0,
+            cached=self._cached(request, policy, planned.ids, planned.pinned, not writing),
             left_out=room.left_out,
         )
+
+    def count(self, asked: CountPrompt, *, idle: Callable[[], bool]) -> Steps[PromptCounted]:
+        """Count a prompt in steps between which a reply may go on; not `idle`, one does. Raises `TemplateError`."""
+        request = asked.request
+        context = self.context_limit(request.context)
+        whole, left = self._counters
+        messages = with_summary(request.messages, request.summary)
+        counted = yield from whole.count(messages)
+        rolls, gone = request.when_full != "stop", 0
+        most = (self.loaded.facts.context or UNTRAINED) if rolls else context
+        if rolls and len(counted.ids) >= most:
+            opening = len(counted.ids) - (counted.ends[-1] if counted.ends else 0)
+            gone = left_out(messages, counted.ends, counted.pinned, context, most - opening)
+            counted = yield from left.count(_without(messages, gone))
+        cached = self._cached(request, CachePolicy(context, request.kv_bits), counted.ids, counted.pinned, idle())
+        texts = []
+        for text in asked.texts:
+            texts.append((yield from self._texts.count(text)))
+        return PromptCounted(
+            request_id=asked.request_id,
+            tokens=len(counted.ids),
+            words=counted.words,
+            cached=cached,
+            context=context,
+            left_out=gone,
+            fits=len(counted.ids) < most and counted.pinned < context,
+            texts=tuple(texts),
+        )
+
+    def _cached(self, request: Generate, policy: CachePolicy, ids: tuple[int, ...], pinned: int, idle: bool) -> int:
+        """Return how many of a prompt's ids need not be read again."""
+        if idle and self.cache.policy != policy and not self.cache.tokens and not self.cache.kept_bytes:
+            self._adopt(policy)  # Nothing is lost by it, and what is on disk counts.
+        if idle:
+            self.cache.discover()
+        changed = adapted(request, self._changes)
+        policies = (policy, CachePolicy(self.context_limit(changed.context), changed.kv_bits))
+        return self.cache.known(ids, pinned) if ids and self.cache.policy in policies else 0
 
     def _admitted(self, request: Generate) -> Generator[Event, None, tuple[Generate, Prompt, Plan, Room]]:
         """Return the request, changed to fit the memory where it may be, and its prompt. Raises `OutOfMemory`."""

@@ -23,6 +23,7 @@ from engine.core.messages import (
     Cancelled,
     ClearPrefixCache,
     Command,
+    CountPrompt,
     Event,
     Failed,
     Finished,
@@ -43,6 +44,7 @@ from engine.core.messages import (
     UnloadModel,
 )
 from engine.core.thread_end import wait_until_gone
+from engine.counting import Counting
 from engine.hardware.meters import mlx_counters, read_memory
 from engine.inference.blas import prefer_system_blas
 from engine.models.choice import preferred
@@ -84,6 +86,7 @@ class Worker:
     _connections: list[Connection] = field(default_factory=list)
     _waiting: deque[_Job] = field(default_factory=deque)
     _running: _Job | None = None
+    _counting: Counting = field(init=False)
     _session: "Session | None" = None
     _weights: Weights = "auto"
     _asked_as: str = ""
@@ -93,6 +96,9 @@ class Worker:
     _last_used: float = 0.0
     _last_memory: float = 0.0
     _thread: threading.Thread | None = None
+
+    def __post_init__(self) -> None:
+        self._counting = Counting(lambda request: self._matching(request.model_id, request.weights), lambda: not self._running)
 
     def start(self) -> None:
         """Start the engine thread. It is joined when the program ends, also where nobody called `close`.
@@ -137,6 +143,8 @@ class Worker:
             self._last_used = time.monotonic()
             while not self._stopping:
                 self._take(block_s=self._longest_wait_s())
+                while not self._waiting and not self._stopping and self._counting.step():
+                    self._take()
                 while self._waiting and not self._stopping:
                     self._run_job(self._waiting.popleft())
                     self._last_used = time.monotonic()
@@ -152,6 +160,7 @@ class Worker:
         with self._gate:
             self._closed = True
         self._take()
+        self._counting.drop()
         while self._waiting:
             job = self._waiting.popleft()
             self._end(job, _closing(job.command))
@@ -187,6 +196,8 @@ class Worker:
         elif isinstance(command, SetPrefixCache):
             self.upkeep.set_bounds(self._cache, command.memory_bytes, command.disk_bytes)
             self._end(job, Finished(command.request_id))
+        elif isinstance(command, CountPrompt):
+            self._counting.ask(command, job.connection)
         elif isinstance(command, Shutdown):
             self._stop()
             self._end(job, Finished(command.request_id))
@@ -205,12 +216,14 @@ class Worker:
     def _cancel(self, target: str) -> None:
         if self._running and self._running.command.request_id == target:
             self._running.cancelled = True
+        self._counting.cancel(target)
         for job in [job for job in self._waiting if job.command.request_id == target]:
             self._waiting.remove(job)
             self._end(job, Cancelled(target))
 
     def _asked_to_stop(self) -> bool:
         self._take()
+        self._counting.step()
         return self._running is not None and self._running.cancelled
 
     def _run_job(self, job: _Job) -> None:
@@ -316,13 +329,16 @@ class Worker:
 
         An empty id means any model.
         """
-        session = self._session
-        if session is None:
-            return None
-        if model_id and (weights != self._weights or model_id not in (session.loaded.facts.id, self._asked_as)):
-            return None
-        job.connection.put(ModelLoaded(job.command.request_id, session.loaded.facts))
+        session = self._matching(model_id, weights)
+        if session:
+            job.connection.put(ModelLoaded(job.command.request_id, session.loaded.facts))
         return session
+
+    def _matching(self, model_id: str, weights: Weights) -> "Session | None":
+        session = self._session
+        if session and (not model_id or (weights == self._weights and model_id in (session.loaded.facts.id, self._asked_as))):
+            return session
+        return None
 
     def _preferred(self) -> ModelEntry:
         entry = preferred(self.library.entries())
@@ -381,6 +397,7 @@ class Worker:
 
     def _drop_session(self) -> None:
         """Save what was read, drop every reference to the model, then give MLX's spare buffers back."""
+        self._counting.drop()
         if self._session is not None:
             self.upkeep.leave(self._session.cache)
             self._session = None

@@ -99,6 +99,19 @@ class InspectPrompt(Record):
 
 
 @dataclass(frozen=True, repr=False, eq=False)
+class CountPrompt(Record):
+    """Count the tokens of the prompt that `request` would be, and of each of the `texts`; answered by `PromptCounted`.
+
+    It is never in the way of a reply: it is served between two tokens. A newer one from the same consumer cancels it, and where
+    the model of the request is not loaded it ends without an answer.
+    """
+
+    request_id: str
+    request: Generate
+    texts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, repr=False, eq=False)
 class Cancel(Record):
     """Stop the request named by `target`: within one prefill chunk or one token when it runs, at once when it waits."""
 
@@ -303,6 +316,24 @@ class ReplyOdds(Record):
 
 
 @dataclass(frozen=True, repr=False, eq=False)
+class PromptCounted(Record):
+    """A prompt of so many `tokens`: `words` of them are the last message's own, `cached` need not be read again.
+
+    The `context` holds so many; to fit in it, the oldest `left_out` messages go, and where `fits` is False even that is not
+    enough, or not wanted. `texts` are the tokens of each text.
+    """
+
+    request_id: str
+    tokens: int
+    words: int
+    cached: int
+    context: int
+    left_out: int = 0
+    fits: bool = True
+    texts: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, repr=False, eq=False)
 class MemoryMeasured(Record):
     """A memory reading, sent while something runs and when something changed."""
 
@@ -341,6 +372,7 @@ type Command = (
     | UnloadModel
     | Generate
     | InspectPrompt
+    | CountPrompt
     | Cancel
     | SetUnloadAfter
     | SetPrefixCache
@@ -362,6 +394,7 @@ type Event = (
     | PromptInspected
     | TextDelta
     | ReplyOdds
+    | PromptCounted
     | MemoryMeasured
     | Finished
     | Cancelled

@@ -42,17 +42,20 @@ def plan(tokenizer: Any, messages: Sequence[Message], prompt: Prompt, fingerprin
     marks stand before that: they are found by rendering what may come next, not assumed.
     """
     found = places(tokenizer, messages, prompt.text)
-    ids, ends = _with_replies(tokenizer, messages, prompt, found, fingerprint)
+    try:
+        encoded = encode(tokenizer, prompt.text)
+    except NotImplementedError:  # A tokenizer without a fast form knows no offsets: nothing can be placed in its text.
+        ids, ends = list(prompt.ids), [len(prompt.text)] * len(prompt.ids)
+    else:
+        ids, ends = with_replies(tokenizer, messages, prompt.text, found, fingerprint, encoded)
 
     def agreed(*other: Message, before_text: bool = False) -> int:
-        length = _agreed(tokenizer, prompt, other)
-        if before_text:  # Spaces and line breaks may be one token with what somebody writes after them.
-            length = len(prompt.text[:length].rstrip())
+        length = _agreed(tokenizer, prompt.text, other, before_text)
         return min(bisect_right(ends, length), len(ids) - 1)
 
     asked, answered = Message("user", OTHER), Message("assistant", OTHER)
     users = [index for index, message in enumerate(messages) if message.role == "user"]
-    pinned = agreed(*messages[: users[0] if users else len(messages)], asked, before_text=True)
+    pinned = pinned_in(tokenizer, messages, prompt.text, (ids, ends))
     marks = {pinned} | {agreed(*messages[: index + 1], answered, asked) for index in users[-turns:]}
     if users:
         marks.add(agreed(*messages[: users[-1]], asked, before_text=True))
@@ -60,46 +63,58 @@ def plan(tokenizer: Any, messages: Sequence[Message], prompt: Prompt, fingerprin
     return Plan(tuple(ids), pinned, tuple(sorted(mark for mark in marks if mark > 0)), complete, tuple(ends))
 
 
-def _encoded(tokenizer: Any, text: str) -> Encoded:
+def pinned_in(tokenizer: Any, messages: Sequence[Message], text: str, encoded: Encoded) -> int:
+    """Return how many ids of a prompt are the same for every chat with this system prompt."""
+    first = next((index for index, message in enumerate(messages) if message.role == "user"), len(messages))
+    length = _agreed(tokenizer, text, (*messages[:first], Message("user", OTHER)), before_text=True)
+    return min(bisect_right(encoded[1], length), len(encoded[0]) - 1)
+
+
+def encode(tokenizer: Any, text: str) -> Encoded:
     """Return the ids of a text, and for each where in the text it ends."""
     encoded = tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)
     return list(encoded["input_ids"]), [end for _, end in encoded["offset_mapping"]]
 
 
-def _agreed(tokenizer: Any, prompt: Prompt, other: Sequence[Message]) -> int:
+def _agreed(tokenizer: Any, prompt: str, other: Sequence[Message], before_text: bool) -> int:
     """Return how many characters the prompt shares with that of other messages."""
     try:
         text = render_text(tokenizer, other)
     except TemplateError:
         return 0
-    length = min(len(text), len(prompt.text))
-    if text[:length] == prompt.text[:length]:
-        return length
-    low, high = 0, length
+    low, high = 0, min(len(text), len(prompt))
+    if text[:high] == prompt[:high]:
+        low = high
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (middle, high) if text[:middle] == prompt.text[:middle] else (low, middle)
-    return low
+        low, high = (middle, high) if text[:middle] == prompt[:middle] else (low, middle)
+    # Spaces and line breaks may be one token with what somebody writes after them.
+    return len(prompt[:low].rstrip()) if before_text else low
 
 
-def _with_replies(
-    tokenizer: Any, messages: Sequence[Message], prompt: Prompt, found: Sequence[Place | None], fingerprint: str
+def with_replies(
+    tokenizer: Any,
+    messages: Sequence[Message],
+    text: str,
+    found: Sequence[Place | None],
+    fingerprint: str,
+    encoded: Encoded,
+    first: int = 0,
 ) -> Encoded:
-    """Return the prompt's ids and where in the text each ends, with the ids of the replies that this model wrote."""
-    try:
-        ids, ends = _encoded(tokenizer, prompt.text)
-    except NotImplementedError:  # A tokenizer without a fast form knows no offsets: nothing can be placed in its text.
-        return list(prompt.ids), [len(prompt.text)] * len(prompt.ids)
-    for index in range(len(messages) - 1, -1, -1):  # The last first: what is before it stays where it is.
+    """Return a prompt's ids and where in the text each ends, with the ids of the replies that this model wrote put in.
+
+    Those of the messages before the `first` are in `encoded` already.
+    """
+    for index in range(len(messages) - 1, first - 1, -1):  # The last first: what is before it stays where it is.
         message, place = messages[index], found[index]
         if place is None or message.role != "assistant" or not message.ids or message.fingerprint != fingerprint:
             continue
-        text = tokenizer.decode(list(message.ids), skip_special_tokens=True, clean_up_tokenization_spaces=False)
-        if text == message.text == prompt.text[place[0] : place[1]]:
+        written = tokenizer.decode(list(message.ids), skip_special_tokens=True, clean_up_tokenization_spaces=False)
+        if written == message.text == text[place[0] : place[1]]:
             before = found[index - 1] if index else None
             opening = before[1] if before else place[0]
-            ids, ends = _spliced(tokenizer, prompt.text, (ids, ends), (opening, *place), message.ids)
-    return ids, ends
+            encoded = _spliced(tokenizer, text, encoded, (opening, *place), message.ids)
+    return encoded
 
 
 def _spliced(tokenizer: Any, text: str, encoded: Encoded, stretch: tuple[int, int, int], written: Sequence[int]) -> Encoded:
@@ -114,9 +129,9 @@ def _spliced(tokenizer: Any, text: str, encoded: Encoded, stretch: tuple[int, in
     if not last or ends[last - 1] != stop:
         return encoded
     first = bisect_right(ends, opening)
-    own, own_ends = _encoded(tokenizer, text[opening:start])
+    own, own_ends = encode(tokenizer, text[opening:start])
     apart = opening == 0 or (first > 0 and ends[first - 1] == opening)
-    if not apart or _encoded(tokenizer, text[opening:stop])[0] != ids[first:last]:
+    if not apart or encode(tokenizer, text[opening:stop])[0] != ids[first:last]:
         first, own, own_ends = bisect_right(ends, start), [], []
         if start and (not first or ends[first - 1] != start):
             return encoded
