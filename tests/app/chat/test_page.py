@@ -71,11 +71,6 @@ def test_escape_outside_the_composer_stops_the_reply_too(page, qtbot):
     assert stops == [1]
 
 
-def test_focus_given_to_the_page_is_the_composers(page):
-    page.setFocus()
-    assert page.composer.findChild(QTextEdit, "composer").hasFocus()
-
-
 @pytest.mark.parametrize("theme", ["light", "dark"], indirect=True)
 def test_the_ground_is_the_themes(page, theme):
     assert page.grab().toImage().pixelColor(4, page.height() - 4) == theme.color("content")
