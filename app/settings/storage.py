@@ -5,9 +5,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app.settings.action_row import ActionRow
 from app.theme import Theme
-
-KEPT_DAYS = 30
-"""How long a deleted chat stays in the trash."""
+from engine.chats.trash import KEPT_DAYS
 
 _TRASH_HELP = (
     f"A deleted chat stays in the trash for {KEPT_DAYS} days. Then it is removed for good, and with it what models have read "

@@ -5,8 +5,8 @@ from PySide6.QtWidgets import QMessageBox
 
 from app.bridge import Bridge
 from app.settings.panel import SettingsPanel
-from app.settings.storage import KEPT_DAYS
 from engine.chats.store import ChatStore
+from engine.chats.trash import KEPT_DAYS
 from engine.core.errors import FlintError
 from engine.core.messages import TERMINALS, ClearPrefixCache, Event, Failed, Finished, ForgetChats
 

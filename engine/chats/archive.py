@@ -8,10 +8,12 @@ from typing import Any
 
 from engine.chats import attached, tree
 from engine.chats.database import storable
+from engine.chats.folders import read_folder, write_folder
 from engine.chats.records import ChatSummary, ChatTree, MessageNode
 from engine.chats.search import index_message, index_title, searched
 
-CHAT_COLUMNS = "id, title, created_at, updated_at, pinned, model_id, deleted_at"
+_WRITTEN = "id, title, created_at, updated_at, pinned, model_id, deleted_at"
+CHAT_COLUMNS = f"{_WRITTEN}, (SELECT folders.id FROM folders WHERE folders.row = chats.folder)"
 
 
 def new_id() -> str:
@@ -19,10 +21,10 @@ def new_id() -> str:
     return uuid.uuid4().hex
 
 
-def summary(row: tuple[str, str, float, float, int, str, float | None]) -> ChatSummary:
+def summary(row: tuple[str, str, float, float, int, str, float | None, str | None]) -> ChatSummary:
     """Return the summary in a row of `CHAT_COLUMNS`."""
-    id_, title, created_at, updated_at, pinned, model_id, deleted_at = row
-    return ChatSummary(id_, title, created_at, updated_at, bool(pinned), model_id, deleted_at)
+    id_, title, created_at, updated_at, pinned, model_id, deleted_at, folder_id = row
+    return ChatSummary(id_, title, created_at, updated_at, bool(pinned), model_id, deleted_at, folder_id)
 
 
 def read_chat(connection: sqlite3.Connection, chat: int) -> ChatTree:
@@ -42,22 +44,25 @@ def read_chat(connection: sqlite3.Connection, chat: int) -> ChatTree:
     )
     texts = attached.of_chat(connection, chat)
     nodes = tuple(_node([*row[:11], texts.get(row[0], ()), *row[11:]]) for row in rows)
-    return ChatTree(summary(tuple(columns)), json.loads(settings), draft, nodes, attached.of_draft(connection, chat))
+    draft_attachments, folder = attached.of_draft(connection, chat), read_folder(connection, chat)
+    return ChatTree(summary(tuple(columns)), json.loads(settings), draft, nodes, draft_attachments, folder)
 
 
 def write_chat(connection: sqlite3.Connection, whole: ChatTree) -> str:
     """Write a chat as it is and return its id: its own where none of its ids is taken, else all of them are new.
 
-    A reply that was streaming when it was exported becomes interrupted: nobody writes it here.
+    A reply that was streaming when it was exported becomes interrupted: nobody writes it here. Its folder is the one with the
+    same id, made where there is none.
     """
     ids = _ids(connection, whole)
     chat_id = ids[""]
     chat = whole.chat
     cursor = connection.execute(
-        f"INSERT INTO chats ({CHAT_COLUMNS}, settings, draft) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        f"INSERT INTO chats ({_WRITTEN}, settings, draft, folder) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
             *(chat_id, storable(chat.title), chat.created_at, chat.updated_at, chat.pinned, storable(chat.model_id)),
             *(chat.deleted_at, tree.dump(whole.settings), storable(whole.draft)),
+            None if whole.folder is None else write_folder(connection, whole.folder),
         ),
     )
     row = int(cursor.lastrowid or 0)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, get_args
 
 from engine.chats.attachment import Attachment, AttachmentKind, framed
-from engine.chats.records import ChatSummary, ChatTree, MessageNode, MessageState
+from engine.chats.records import ChatSummary, ChatTree, Folder, MessageNode, MessageState
 from engine.chats.store import ChatStore
 from engine.core.errors import UsageError
 from engine.core.facts import Role
@@ -48,21 +48,19 @@ def export_markdown(store: ChatStore, chat_id: str) -> str:
 
 def to_json(chats: Iterable[ChatTree]) -> str:
     """Return whole chats as JSON text."""
-    document = {
-        "format": FORMAT,
-        "version": VERSION,
-        "chats": [
-            {
-                **dataclasses.asdict(whole.chat),
-                "settings": whole.settings,
-                "draft": whole.draft,
-                "draft_attachments": [dataclasses.asdict(one) for one in whole.draft_attachments],
-                "messages": [dataclasses.asdict(node) for node in whole.messages],
-            }
-            for whole in chats
-        ],
-    }
-    return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
+    return "".join(json_pieces(chats))
+
+
+def json_pieces(chats: Iterable[ChatTree]) -> Iterator[str]:
+    """Yield the text of `to_json` chat by chat, so that no more than one of them has to be in memory."""
+    yield f'{{\n "format": "{FORMAT}",\n "version": {VERSION},\n "chats": ['
+    between = ""
+    for whole in chats:
+        text = json.dumps(_as_json(whole), ensure_ascii=False, indent=1)
+        # Not splitlines: a message may hold other line breaks than the ones written here.
+        yield between + "".join(f"\n  {line}" for line in text.split("\n"))
+        between = ","
+    yield "\n ]\n}\n" if between else "]\n}\n"
 
 
 def from_json(text: str) -> list[ChatTree]:
@@ -73,10 +71,16 @@ def from_json(text: str) -> list[ChatTree]:
         raise UsageError("This is not a JSON file, or it was cut short.", _HINT) from error
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise UsageError("This file holds no chats that Flint exported.", _HINT)
-    version = _field(document, "version", _is_integer)
-    if version > VERSION:
+    check_version(document.get("version"))
+    return [chat_from_json(raw) for raw in _field(document, "chats", _is_list)]
+
+
+def check_version(version: object) -> None:
+    """Raise `UsageError` for a document whose "version" this Flint can't read."""
+    if not _is_integer(version):
+        raise UsageError("This file is damaged: “version” is missing or has a value it can't have.", _HINT)
+    if isinstance(version, int) and version > VERSION:
         raise UsageError("These chats were exported by a newer Flint.", "Update Flint, then import the file again.")
-    return [_chat(raw) for raw in _field(document, "chats", _is_list)]
 
 
 def to_markdown(whole: ChatTree) -> str:
@@ -96,12 +100,25 @@ def to_markdown(whole: ChatTree) -> str:
     return "\n\n".join(parts) + "\n"
 
 
+def _as_json(whole: ChatTree) -> dict[str, Any]:
+    return {
+        **{name: value for name, value in dataclasses.asdict(whole.chat).items() if name != "folder_id"},
+        "folder": None if whole.folder is None else dataclasses.asdict(whole.folder),
+        "settings": whole.settings,
+        "draft": whole.draft,
+        "draft_attachments": [dataclasses.asdict(one) for one in whole.draft_attachments],
+        "messages": [dataclasses.asdict(node) for node in whole.messages],
+    }
+
+
 # -- JSON, checked ---------------------------------------------------------------------------------------------------------
 
 
-def _chat(raw: object) -> ChatTree:
+def chat_from_json(raw: object) -> ChatTree:
+    """Return one chat of a document, everything in it checked. Raises `UsageError`."""
     if not isinstance(raw, dict):
         raise UsageError("A chat in this file is not one.", _HINT)
+    folder = None if raw.get("folder") is None else _folder(raw["folder"])  # Files of the first Flint have none.
     chat = ChatSummary(
         id=_field(raw, "id", _is_id),
         title=_field(raw, "title", _is_text),
@@ -110,6 +127,7 @@ def _chat(raw: object) -> ChatTree:
         pinned=_field(raw, "pinned", _is_bool),
         model_id=_field(raw, "model_id", _is_text),
         deleted_at=_field(raw, "deleted_at", lambda value: value is None or _is_time(value)),
+        folder_id=folder.id if folder else None,
     )
     nodes: list[MessageNode] = []
     seen: set[str] = set()
@@ -130,6 +148,18 @@ def _chat(raw: object) -> ChatTree:
         _field(raw, "draft", _is_text),
         tuple(nodes),
         _attachments(raw, "draft_attachments"),
+        folder,
+    )
+
+
+def _folder(raw: object) -> Folder:
+    if not isinstance(raw, dict):
+        raise UsageError("A folder in this file is not one.", _HINT)
+    return Folder(
+        id=_field(raw, "id", _is_id),
+        name=_field(raw, "name", _is_text),
+        created_at=float(_field(raw, "created_at", _is_time)),
+        expanded=_field(raw, "expanded", _is_bool),
     )
 
 

@@ -92,8 +92,18 @@ def fold_with_origins(text: str) -> Folded:
 
 
 def spaced(folded: str) -> str:
-    """Return folded text in the form the index is given: each character of an unspaced script stands alone."""
+    """Return folded text in the form the index is given: words between blanks, each character of an unspaced script alone."""
+    if not folded.isascii():
+        # SQLite's table of characters is old: it takes newer symbols, recent emoji among them, for letters of the words beside.
+        others = {ord(character): " " for character in set(folded) if not character.isascii() and not is_word(character)}
+        folded = folded.translate(others) if others else folded
     return single().sub(lambda match: f" {match[0]} ", folded).replace("\x00", " ")
+
+
+def is_word(character: str) -> bool:
+    """Return whether a character is part of a word; all others stand between words."""
+    category = unicodedata.category(character)
+    return category[0] in "LNM" or category == "Co" or character in "#+$"
 
 
 def _pieces(text: str) -> list[tuple[str, int, bool]]:

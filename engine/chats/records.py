@@ -12,8 +12,21 @@ type MessageState = Literal["complete", "streaming", "interrupted", "cancelled",
 
 
 @dataclass(frozen=True, repr=False, eq=False)
+class Folder(Record):
+    """A folder of chats. `expanded`: its chats are listed under it."""
+
+    id: str
+    name: str
+    created_at: float
+    expanded: bool
+
+
+@dataclass(frozen=True, repr=False, eq=False)
 class ChatSummary(Record):
-    """A chat as the list shows it. `updated_at` is its last message's time; `deleted_at` is None outside the trash."""
+    """A chat as the list shows it. `updated_at` is its last message's time; `deleted_at` is None outside the trash.
+
+    `folder_id` is None outside any folder.
+    """
 
     id: str
     title: str
@@ -22,6 +35,7 @@ class ChatSummary(Record):
     pinned: bool
     model_id: str
     deleted_at: float | None = None
+    folder_id: str | None = None
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -55,7 +69,8 @@ class StoredMessage(Record):
 class SearchHit(Record):
     """A place where a search found its words: a message, or the chat's title when `message_id` is None.
 
-    `spans` are the (start, end) character positions of the matches in `snippet`.
+    `spans` are the (start, end) character positions of the matches in `snippet`; `created_at` is the message's time, or the
+    chat's last.
     """
 
     chat_id: str
@@ -63,6 +78,7 @@ class SearchHit(Record):
     title: str
     snippet: str
     spans: tuple[tuple[int, int], ...]
+    created_at: float = 0.0
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -92,10 +108,14 @@ class MessageNode(Record):
 
 @dataclass(frozen=True, repr=False, eq=False)
 class ChatTree(Record):
-    """A whole chat, every branch: `messages` in the order they were written, so a parent stands before its children."""
+    """A whole chat, every branch: `messages` in the order they were written, so a parent stands before its children.
+
+    `folder` is the one that the chat is in; its id is the chat's `folder_id`.
+    """
 
     chat: ChatSummary
     settings: dict[str, object]
     draft: str
     messages: tuple[MessageNode, ...]
     draft_attachments: tuple[Attachment, ...] = ()
+    folder: Folder | None = None

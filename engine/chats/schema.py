@@ -99,7 +99,19 @@ _ODDS = (
     )""",
 )
 
-MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST, _ATTACHMENTS, _MESSAGE_TRASH, _ODDS)
+_FOLDERS = (
+    """CREATE TABLE folders (
+        row INTEGER PRIMARY KEY,
+        id TEXT NOT NULL UNIQUE,
+        name TEXT NOT NULL,
+        created_at REAL NOT NULL,
+        expanded INTEGER NOT NULL DEFAULT 1
+    )""",
+    "ALTER TABLE chats ADD COLUMN folder INTEGER REFERENCES folders (row)",
+    "CREATE INDEX chats_of_folder ON chats (folder) WHERE folder IS NOT NULL",
+)
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST, _ATTACHMENTS, _MESSAGE_TRASH, _ODDS, _FOLDERS)
 """Each entry's statements bring the database one version on. Entries that were released are never changed."""
 
 

@@ -2,12 +2,11 @@
 
 import re
 import sqlite3
-import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from engine.chats.attachment import Attachment, names
-from engine.chats.folding import fold, single, spaced
+from engine.chats.folding import fold, is_word, single, spaced
 from engine.chats.records import SearchHit
 from engine.chats.snippet import make_snippet
 
@@ -15,10 +14,10 @@ TERMS = 16
 TERM_CHARACTERS = 100
 """A pasted page is cut to so many words of such a length: more would not find anything else."""
 
-_TITLES = """SELECT chats.id, NULL, title, title FROM {source} WHERE {condition} AND deleted_at IS NULL
+_TITLES = """SELECT chats.id, NULL, title, title, updated_at FROM {source} WHERE {condition} AND deleted_at IS NULL
     ORDER BY updated_at DESC, chats.row DESC LIMIT ?"""
 _NAMES = "(SELECT char(10) || group_concat(name, char(10)) FROM attachments WHERE message = messages.row)"
-_MESSAGES = """SELECT chats.id, messages.id, title, text || ifnull({names}, '') FROM {source}
+_MESSAGES = """SELECT chats.id, messages.id, title, text || ifnull({names}, ''), messages.created_at FROM {source}
     WHERE {condition} AND deleted_at IS NULL AND messages.trashed_at IS NULL
     ORDER BY {order} DESC LIMIT ?"""
 
@@ -87,15 +86,15 @@ def search(connection: sqlite3.Connection, query: str, limit: int) -> list[Searc
     rows += _find(connection, "message", terms, limit - len(rows))
     needles = [_needle(term) for term in terms]
     hits = []
-    for chat_id, message_id, title, text in rows:
+    for chat_id, message_id, title, text, created_at in rows:
         snippet, spans = make_snippet(text, needles)
-        hits.append(SearchHit(chat_id, message_id, title, snippet, spans))
+        hits.append(SearchHit(chat_id, message_id, title, snippet, spans, created_at))
     return hits
 
 
 def _find(
     connection: sqlite3.Connection, kind: str, terms: Sequence[Term], limit: int
-) -> list[tuple[str, str | None, str, str]]:
+) -> list[tuple[str, str | None, str, str, float]]:
     indexed = [f'"{term.words}" *' for term in terms if term.words]
     conditions: list[str] = []
     values: list[str | int] = []
@@ -126,11 +125,7 @@ def _find(
 def _words(folded: str) -> Iterator[str]:
     """Yield the index's words of a folded term; everything else (quotes, brackets, operators) is left out."""
     for chunk in spaced(folded).split():
-        yield from "".join(character if _is_word(character) else " " for character in chunk).split()
-
-
-def _is_word(character: str) -> bool:
-    return unicodedata.category(character)[0] in "LNM" or character in "#+$"
+        yield from "".join(character if is_word(character) else " " for character in chunk).split()
 
 
 def _needle(term: Term) -> re.Pattern[str]:

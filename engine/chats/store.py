@@ -1,18 +1,20 @@
-"""The chats: their list, their message trees, drafts, trash and search, in one SQLite file."""
+"""The chats: their list, their message trees, drafts, folders, trash and search, in one SQLite file."""
 
 import json
 import sqlite3
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Final, Literal
 
-from engine.chats import archive, attached, branching, message_trash, odds, search, tree
+from engine.chats import archive, attached, branching, message_trash, odds, search, trash, tree
 from engine.chats.attachment import Attachment, names
 from engine.chats.database import Database, storable
+from engine.chats.folders import Folders
 from engine.chats.owner import Owner, this_process
 from engine.chats.records import ChatSummary, ChatTree, SearchHit, StoredMessage
+from engine.chats.remembered import recall, remember
 from engine.chats.titles import title_from
 from engine.core.errors import ErrorInfo, UsageError
 from engine.core.facts import ReplyFacts, Role
@@ -25,7 +27,6 @@ type FinalState = Literal["complete", "interrupted", "cancelled", "failed"]
 
 _FINAL_STATES = ("complete", "interrupted", "cancelled", "failed")
 _NEW_CHAT_DRAFT = "draft of the new chat"
-_REMOVED = "chats removed for good"
 
 
 class ChatStore:
@@ -39,6 +40,7 @@ class ChatStore:
         self._database = Database(path)
         self._clock = clock
         self._owner: Owner | None = None
+        self.folders = Folders(self._database, clock, archive.new_id)
 
     def close(self) -> None:
         """Close the file; a second call does nothing."""
@@ -76,6 +78,12 @@ class ChatStore:
             self._set_title(connection, row, " ".join(storable(title).split()))
             return self._summary(connection, row)
 
+    def pin_chats(self, chat_ids: Collection[str], pinned: bool) -> None:
+        """Pin chats, or let go of them, all or none. Raises `ChatNotFound`."""
+        with self._database.writing() as connection:
+            rows = [tree.chat_row(connection, id_) for id_ in chat_ids]
+            connection.executemany("UPDATE chats SET pinned = ? WHERE row = ?", [(int(pinned), row) for row in rows])
+
     def set_chat_model(self, chat_id: str, model_id: str) -> None:
         """Set the model that answers in a chat. Raises `ChatNotFound`."""
         self._set("model_id", chat_id, storable(model_id))
@@ -93,16 +101,23 @@ class ChatStore:
 
     def delete_chat(self, chat_id: str) -> None:
         """Move a chat to the trash; `restore_chat` undoes it. Raises `ChatNotFound`."""
+        self.delete_chats([chat_id])
+
+    def delete_chats(self, chat_ids: Collection[str]) -> None:
+        """Move chats to the trash, all or none. Raises `ChatNotFound`."""
         with self._database.writing() as connection:
-            row = tree.chat_row(connection, chat_id)
-            connection.execute("UPDATE chats SET deleted_at = ? WHERE row = ? AND deleted_at IS NULL", (self._clock(), row))
+            trash.put(connection, [tree.chat_row(connection, id_) for id_ in chat_ids], self._clock())
 
     def restore_chat(self, chat_id: str) -> ChatSummary:
         """Take a chat out of the trash, to where it stood. Raises `ChatNotFound` once it is gone for good."""
+        return self.restore_chats([chat_id])[0]
+
+    def restore_chats(self, chat_ids: Collection[str]) -> list[ChatSummary]:
+        """Take chats out of the trash, all or none, each to where it stood. Raises `ChatNotFound`."""
         with self._database.writing() as connection:
-            row = tree.chat_row(connection, chat_id)
-            connection.execute("UPDATE chats SET deleted_at = NULL WHERE row = ?", (row,))
-            return self._summary(connection, row)
+            rows = [tree.chat_row(connection, id_) for id_ in chat_ids]
+            trash.take_out(connection, rows)
+            return [self._summary(connection, row) for row in rows]
 
     def trash(self) -> list[ChatSummary]:
         """Return the chats in the trash, the last deleted first."""
@@ -111,38 +126,37 @@ class ChatStore:
     def empty_trash(self, older_than_s: float | None = None) -> int:
         """Remove the chats in the trash for good (those deleted at least `older_than_s` seconds ago); return how many.
 
-        Their words leave the file too: the search index is merged, freed pages are zeroed and the log is folded in. What the
-        engine remembers of them goes with `ForgetChats`, which whoever empties the trash sends for `removed_chats`. So it is
-        for the messages in the chats' own trash, whose chats stay.
+        What the engine remembers of them goes with `ForgetChats`, which whoever empties the trash sends for `removed_chats`.
+        So it is for the messages in the chats' own trash, whose chats stay.
         """
         until = self._clock() - (older_than_s or 0.0)
         with self._database.writing() as connection:
-            condition = "deleted_at IS NOT NULL" + ("" if older_than_s is None else " AND deleted_at <= ?")
-            values = () if older_than_s is None else (until,)
-            found = dict(connection.execute(f"SELECT row, id FROM chats WHERE {condition}", values).fetchall())
+            found = trash.deleted(connection, None if older_than_s is None else until)
             trimmed = message_trash.remove(connection, until)
             if not found and not trimmed:
                 return 0
-            search.remove_chats(connection, list(found))
-            for row in found:
-                connection.execute("DELETE FROM messages WHERE chat = ?", (row,))
-                connection.execute("DELETE FROM chats WHERE row = ?", (row,))
-            self._write_removed(connection, dict.fromkeys((*self._removed(connection), *found.values(), *trimmed)))
+            trash.remove(connection, found, trimmed)
         with self._database.reading() as connection:
-            # Gives up where another process reads at this moment; the log is folded in later then.
-            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+            trash.fold_log(connection)
         return len(found)
+
+    def remove_chats(self, chat_ids: Collection[str]) -> None:
+        """Remove chats in the trash for good, all or none, as `empty_trash` does. Raises `ChatNotFound`."""
+        with self._database.writing() as connection:
+            trash.remove(connection, {tree.chat_row(connection, id_, trashed=True): id_ for id_ in chat_ids})
+        with self._database.reading() as connection:
+            trash.fold_log(connection)
 
     def removed_chats(self) -> list[str]:
         """Return the ids of chats that are gone for good, or some messages of which are, but perhaps not yet what the engine
         remembers of them."""
         with self._database.reading() as connection:
-            return self._removed(connection)
+            return trash.removed(connection)
 
     def forget_removed(self, chat_ids: Collection[str]) -> None:
         """Drop these from `removed_chats`: the engine has forgotten them, too."""
         with self._database.writing() as connection:
-            self._write_removed(connection, [id_ for id_ in self._removed(connection) if id_ not in chat_ids])
+            trash.forget_removed(connection, chat_ids)
 
     # -- messages ------------------------------------------------------------------------------------------------------
 
@@ -327,12 +341,12 @@ class ChatStore:
     def remember(self, key: str, value: str) -> None:
         """Keep a small value across restarts (the last chat, the last model, the window's place)."""
         with self._database.writing() as connection:
-            _remember(connection, key, storable(value))
+            remember(connection, key, storable(value))
 
     def recall(self, key: str, default: str = "") -> str:
         """Return what `remember` kept, or `default`."""
         with self._database.reading() as connection:
-            return _recall(connection, key, default)
+            return recall(connection, key, default)
 
     # -- search, export, import ----------------------------------------------------------------------------------------
 
@@ -360,12 +374,6 @@ class ChatStore:
     def _this_process(self) -> Owner:
         self._owner = self._owner or this_process()
         return self._owner
-
-    def _removed(self, connection: sqlite3.Connection) -> list[str]:
-        return _recall(connection, _REMOVED).split()
-
-    def _write_removed(self, connection: sqlite3.Connection, chat_ids: Iterable[str]) -> None:
-        _remember(connection, _REMOVED, " ".join(chat_ids))
 
     def _insert(self, connection: sqlite3.Connection, chat: int, parent_id: str | None, message: tree.NewMessage) -> int:
         leaf = tree.active_leaf(connection, chat)
@@ -427,12 +435,3 @@ class ChatStore:
         with self._database.writing() as connection:
             row = tree.chat_row(connection, chat_id)
             connection.execute(f"UPDATE chats SET {column} = ? WHERE row = ?", (value, row))
-
-
-def _remember(connection: sqlite3.Connection, key: str, value: str) -> None:
-    connection.execute("INSERT OR REPLACE INTO remembered (key, value) VALUES (?, ?)", (key, value))
-
-
-def _recall(connection: sqlite3.Connection, key: str, default: str = "") -> str:
-    found = connection.execute("SELECT value FROM remembered WHERE key = ?", (key,)).fetchone()
-    return default if found is None else str(found[0])

@@ -1,13 +1,15 @@
-import dataclasses
 import json
+import tempfile
+from dataclasses import asdict, replace
+from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.chats.attachment import Attachment
-from engine.chats.export import export_json, export_markdown, from_json, import_json, to_json
-from engine.chats.records import ChatSummary, ChatTree, MessageNode
+from engine.chats.export import export_json, export_markdown, from_json, import_json, to_json, to_markdown
+from engine.chats.records import ChatSummary, ChatTree, Folder, MessageNode
 from engine.chats.store import ChatStore
 from engine.core.errors import ChatNotFound, UsageError
 from tests.engine.chats.samples import ERROR, FACTS
@@ -126,24 +128,81 @@ def trees(draw):
             created_at=draw(TIMES),
             model_id=draw(TEXT),
             facts=draw(st.none() | st.dictionaries(TEXT, JSON, max_size=2)),
-            error=draw(st.none() | st.just(dataclasses.asdict(ERROR))),
+            error=draw(st.none() | st.just(asdict(ERROR))),
             active=chosen[parent] == number,
             attachments=draw(ATTACHMENTS),
         )
         for number, parent in enumerate(parents)
     )
-    return ChatTree(chat, draw(st.dictionaries(TEXT, JSON, max_size=3)), draw(TEXT), nodes, draw(ATTACHMENTS))
+    folder = draw(st.none() | st.builds(Folder, st.just("folder"), TEXT, TIMES, st.booleans()))
+    chat = replace(chat, folder_id=folder.id if folder else None)
+    return ChatTree(chat, draw(st.dictionaries(TEXT, JSON, max_size=3)), draw(TEXT), nodes, draw(ATTACHMENTS), folder)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40, deadline=None)
+@given(chats=st.lists(trees(), max_size=3))
+def test_chat_by_chat_gives_what_the_whole_document_is(chats):
+    document = json.loads(to_json(chats))
+    assert to_json(chats) == json.dumps(document, ensure_ascii=False, indent=1) + "\n"
+    assert len(document["chats"]) == len(chats)
+
+
+def renamed(tree, number):
+    """The tree under ids of its own."""
+    nodes = [replace(n, id=f"{number}.{n.id}", parent_id=n.parent_id and f"{number}.{n.parent_id}") for n in tree.messages]
+    return replace(tree, chat=replace(tree.chat, id=f"chat {number}"), messages=tuple(nodes))
+
+
+@settings(max_examples=80, deadline=None)
+@given(chats=st.lists(trees(), max_size=3))
+def test_any_chats_survive_the_round_trip_to_the_byte(chats):
+    # One folder has one name: that of the first chat in it.
+    folder = next((tree.folder for tree in chats if tree.folder), None)
+    chats = [renamed(replace(tree, folder=tree.folder and folder), number) for number, tree in enumerate(chats)]
+    text = to_json(chats)
+    assert from_json(text) == chats
+    with tempfile.TemporaryDirectory() as home, ChatStore(Path(home) / "chats.sqlite3") as store:
+        imported = import_json(store, text)
+        assert [store.read_chat(summary.id) for summary in imported] == chats
+        assert export_json(store, [tree.chat.id for tree in chats]) == text
+        assert {chat.id for chat in store.trash()} == {tree.chat.id for tree in chats if tree.chat.deleted_at is not None}
+        assert {chat.id for chat in store.chats()} == {tree.chat.id for tree in chats if tree.chat.deleted_at is None}
+
+
+def shown(tree):
+    """The messages on the active path."""
+    parent, path = None, []
+    while group := [node for node in tree.messages if node.parent_id == parent]:
+        path.append(next(node for node in group if node.active))
+        parent = path[-1].id
+    return path
+
+
+@settings(max_examples=80, deadline=None)
 @given(tree=trees())
-def test_any_chat_survives_the_round_trip(other, tree):
-    assert from_json(to_json([tree])) == [tree]
-    (summary,) = import_json(other, to_json([tree]))
-    back = other.read_chat(summary.id)
-    new = {node.id: old.id for node, old in zip(back.messages, tree.messages, strict=True)}
-    nodes = tuple(dataclasses.replace(n, id=new[n.id], parent_id=n.parent_id and new[n.parent_id]) for n in back.messages)
-    assert dataclasses.replace(back, chat=dataclasses.replace(back.chat, id="chat"), messages=nodes) == tree
+def test_markdown_of_any_chat_loses_no_text_of_what_is_shown(tree):
+    text = to_markdown(tree)
+    at = 0
+    for node in shown(tree):
+        for said in [*node.reasoning.split(), *node.text.split()]:
+            at = text.find(said, at)
+            assert at >= 0, (said, text)
+            at += len(said)
+
+
+@settings(max_examples=60, deadline=None)
+@given(chats=st.lists(trees(), max_size=3))
+def test_search_finds_every_word_of_every_chat_but_nothing_of_deleted_ones(chats):
+    chats = [renamed(tree, number) for number, tree in enumerate(chats)]
+    with tempfile.TemporaryDirectory() as home, ChatStore(Path(home) / "chats.sqlite3") as store:
+        store.write_chats(chats)
+        gone = {tree.chat.id for tree in chats if tree.chat.deleted_at is not None}
+        for tree in chats:
+            for node in tree.messages:
+                for word in node.text.split():
+                    hits = store.search(word)
+                    assert not {hit.chat_id for hit in hits} & gone
+                    assert tree.chat.id in gone or node.id in {hit.message_id for hit in hits}, (word, node.text)
 
 
 def valid(store, chat):

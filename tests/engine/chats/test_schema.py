@@ -26,7 +26,7 @@ def test_new_database_gets_every_migration_once(connection):
 def test_later_migration_keeps_what_is_stored(connection):
     migrate(connection)
     connection.execute("INSERT INTO remembered VALUES ('key', 'value')")
-    later = (*MIGRATIONS, ("ALTER TABLE chats ADD COLUMN folder TEXT NOT NULL DEFAULT ''",))
+    later = (*MIGRATIONS, ("ALTER TABLE chats ADD COLUMN mood TEXT NOT NULL DEFAULT ''",))
     assert migrate(connection, later) == 1
     assert connection.execute("SELECT value FROM remembered").fetchone() == ("value",)
     assert stored_version(connection, len(later)) == len(later)

@@ -270,3 +270,52 @@ def test_removed_chats_are_listed_until_they_are_forgotten_everywhere(store, pat
     store.forget_removed([second.id])
     assert store.removed_chats() == []
     assert store.chats() == [kept]
+
+
+# -- many at once ----------------------------------------------------------------------------------------------------------
+
+
+def test_pinning_is_kept_and_is_no_activity(store, clock, path):
+    one, two, three = (store.create_chat(name) for name in ("one", "two", "three"))
+    clock.now += 10
+    store.pin_chats([one.id, two.id], True)
+    store.pin_chats([two.id], False)
+    with ChatStore(path) as again:
+        assert {chat.title: chat.pinned for chat in again.chats()} == {"one": True, "two": False, "three": False}
+    assert store.chat(one.id).updated_at == one.updated_at
+    assert three.id in {chat.id for chat in store.chats()}
+
+
+@pytest.mark.parametrize("change", ["delete_chats", "restore_chats", "remove_chats", "pin_chats"])
+def test_many_change_all_or_none(store, change):
+    chat = store.create_chat("x")
+    if change != "delete_chats":
+        store.delete_chat(chat.id)
+    before = (store.chats(), store.trash())
+    arguments = ([chat.id, "nope"], True) if change == "pin_chats" else ([chat.id, "nope"],)
+    with pytest.raises(ChatNotFound):
+        getattr(store, change)(*arguments)
+    assert (store.chats(), store.trash()) == before
+
+
+def test_many_are_deleted_and_restored_together(store):
+    chats = [store.create_chat(name) for name in ("one", "two", "three")]
+    ids = [chat.id for chat in chats[:2]]
+    store.delete_chats(ids)
+    assert titles(store.chats()) == ["three"]
+    assert {chat.id for chat in store.trash()} == set(ids)
+    assert [chat.id for chat in store.restore_chats(ids)] == ids
+    assert store.trash() == []
+
+
+def test_only_what_is_in_the_trash_can_be_removed_for_good(store):
+    kept, gone = store.create_chat("kept"), store.create_chat("gone")
+    message = store.add_message(gone.id, "user", "needle")
+    with pytest.raises(ChatNotFound):
+        store.remove_chats([gone.id])
+    store.delete_chats([kept.id, gone.id])
+    store.remove_chats([gone.id])
+    assert titles(store.trash()) == ["kept"]
+    assert store.removed_chats() == [gone.id]
+    with pytest.raises(ChatNotFound):
+        store.message(message.id)
