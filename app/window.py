@@ -186,8 +186,9 @@ class MainWindow(QMainWindow):
 
     def _apply_theme(self) -> None:
         application = QApplication.instance()
-        if isinstance(application, QApplication):
-            application.setStyleSheet(self._theme.stylesheet())
+        sheet = self._theme.stylesheet()
+        if isinstance(application, QApplication) and application.styleSheet() != sheet:
+            application.setStyleSheet(sheet)
 
     # -- starting and ending ----------------------------------------------------------------------------------------
 

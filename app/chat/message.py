@@ -58,7 +58,12 @@ class MessageView(QWidget):
         self._stats = StatsLine(theme, self)
         self._popover: FactsPopover | None = None
         self._connect()
-        theme.changed.connect(self.update)
+        theme.changed.connect(self._restyle)
+
+    def _restyle(self) -> None:
+        """Take over another theme; text of another size needs other room."""
+        self._arranged = (-1, 0)
+        self.update()
 
     def _connect(self) -> None:
         self.body.link_activated.connect(self.link_activated)

@@ -1,6 +1,6 @@
 """The composer's text field: plain text only, keys that send or break the line, and no sending while a word is composed."""
 
-from PySide6.QtCore import QMimeData, QPointF, Qt, Signal
+from PySide6.QtCore import QEvent, QMimeData, QPointF, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QKeyEvent, QPainter, QPaintEvent, QTextBlockFormat, QTextCursor
 from PySide6.QtWidgets import QTextEdit, QWidget
 
@@ -68,6 +68,12 @@ class MessageField(QTextEdit):
         self._placeholder = text
         self.setAccessibleDescription(text)
         self.viewport().update()
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Keep the font: another style sheet of the application takes it away."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.StyleChange and self.font() != self._theme.font("read"):
+            self.setFont(self._theme.font("read"))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Send, break the line, or leave the key to the field."""

@@ -97,6 +97,8 @@ class MessageText(QTextBrowser):
 
     def height_at(self, width: int) -> int:
         """Take `width` pixels and return the height the text needs."""
+        if self._stale:
+            self._restyle()
         if self.width() != width:
             self.resize(width, max(1, self.height()))
         # A widget that is not shown tells neither its document nor its viewport of a new width before it is.

@@ -97,6 +97,9 @@ class Transcript(QAbstractScrollArea):
         self.verticalScrollBar().setSingleStep(_LINE)
         self.verticalScrollBar().valueChanged.connect(self._scrolled)
         self._jump.clicked.connect(self.jump_to_bottom)
+        self._read_line = self._theme.line("read")
+        # Queued: the messages take the new size over first.
+        self._theme.changed.connect(self._resize_text, Qt.ConnectionType.QueuedConnection)
 
     @property
     def messages(self) -> Sequence[StoredMessage]:
@@ -248,6 +251,14 @@ class Transcript(QAbstractScrollArea):
             index = self._index[self._reading.message_id]
             self._anchor = _Anchor(index, self._reading.offset - view.top_of(self._reading.position) - self._gap(index))
             self._settle()
+
+    def _resize_text(self) -> None:
+        """Measure again where the text has another size; what was read stays in view."""
+        if self._theme.line("read") == self._read_line:
+            return
+        self._read_line = self._theme.line("read")
+        self._measured.clear()
+        self._settle()
 
     def column_width(self) -> int:
         """Return the width of the reading column in pixels; a scroll bar that appears does not change it."""

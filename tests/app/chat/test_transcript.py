@@ -412,3 +412,19 @@ def test_long_documents_are_measured_to_the_pixel(transcript):
         view = transcript.view(name)
         assert view.body.height() == view.body.height_at(720)
         assert view.body.verticalScrollBar().maximum() == 0
+
+
+def test_text_of_another_size_is_measured_again_and_nothing_is_cut(transcript, theme, qtbot):
+    transcript.set_messages(
+        [piece for index in range(30) for piece in (asked(f"q{index}"), replied(f"r{index}", "word " * 200))]
+    )
+    transcript.jump_to_bottom()
+    for size in (150, 80, 100):
+        theme.set_text_size(size)
+        qtbot.wait(1)
+        views = [view for view in transcript.findChildren(MessageView) if view.isVisible()]
+        assert views
+        for view in views:
+            assert view.height() == view.height_at(transcript.column_width())
+            assert view.body.height() >= view.body.document().size().height()
+        assert transcript.at_bottom
