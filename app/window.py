@@ -46,6 +46,7 @@ CHAT_NEEDS = 480
 CHAT_LEAST = 320
 SIDEBAR_WIDTH = 260
 LATEST_START_MS = 1000
+END_KEYS = "Ctrl+Down" if sys.platform == "darwin" else "Ctrl+End"
 GEOMETRY, LAST_CHAT = "window-geometry", "chat"
 
 
@@ -164,7 +165,11 @@ class MainWindow(QMainWindow):
         for group, name, title, keys, work in (
             ("Chat", "newChat", "New Chat", "Ctrl+N", lambda: self.chat.open(None)),
             ("Chat", "renameChat", "Rename Chat", "Ctrl+R", self.sidebar.rename_selected),
-            ("Chat", "searchChats", "Search Chats", "Ctrl+F", self.sidebar.focus_search),
+            ("Chat", "searchChats", "Search Chats", "Ctrl+Shift+F", self.sidebar.focus_search),
+            ("Edit", "findInChat", "Find in Chat", "Ctrl+F", self.page.finder.open),
+            ("Edit", "findNextMatch", "Find Next", "Ctrl+G", lambda: self.page.finder.step(1)),
+            ("Edit", "findPreviousMatch", "Find Previous", "Ctrl+Shift+G", lambda: self.page.finder.step(-1)),
+            ("View", "jumpToEnd", "Jump to the End", END_KEYS, self.page.transcript.jump_to_bottom),
             ("View", "toggleSidebar", "Show or Hide Sidebar", "Ctrl+Alt+S", self.toggle_sidebar),
             ("View", "showSettings", "Settings", "Ctrl+,", self.toolbar.settings_button.toggle),
             ("View", "showModels", "Models", "Ctrl+Shift+M", self.show_models),

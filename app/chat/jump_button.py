@@ -1,6 +1,6 @@
 """The button that brings a reader who scrolled up back to the end."""
 
-from PySide6.QtCore import QSize
+from PySide6.QtCore import QRect, QSize
 from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent
 from PySide6.QtWidgets import QWidget
 
@@ -24,6 +24,15 @@ class JumpButton(Button):
             self.setText(text)
             self.setAccessibleName(text if lines < 1 else f"{text}, jump to the end")
             self.resize(self.sizeHint())
+
+    def offer(self, lines: int, area: QRect, *, wanted: bool) -> None:
+        """Stand at the bottom of `area`, of the parent, with the count of new lines; or not, where it is not `wanted`."""
+        self.count(lines)
+        self.setVisible(wanted)
+        if wanted:
+            self.resize(self.sizeHint())
+            self.move(area.center().x() - self.width() // 2, area.bottom() - self.height() - 12)
+            self.raise_()
 
     def sizeHint(self) -> QSize:
         """As a button, 28 high."""

@@ -8,6 +8,7 @@ from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
 from app.chat.composer import Composer
+from app.chat.finder import Finder
 from app.chat.summary_dialog import SummaryDialog
 from app.chat.transcript import Transcript
 from app.chat.welcome import Welcome
@@ -28,6 +29,7 @@ class ChatPage(QWidget):
         self._theme = theme
         self.welcome = Welcome(theme)
         self.transcript = Transcript(theme)
+        self.finder = Finder(theme, self.transcript)
         self.composer = Composer(theme)
         self._stack = QStackedWidget()
         self._stack.addWidget(self.welcome)

@@ -18,7 +18,7 @@ from app.widgets.frame import draw_hairline
 from app.widgets.icon_button import IconButton
 from engine.chats.records import ChatSummary, SearchHit
 
-SEARCH_KEYS, NEW_KEYS, MODELS_KEYS = "Ctrl+F", "Ctrl+N", "Ctrl+Shift+M"
+SEARCH_KEYS, NEW_KEYS, MODELS_KEYS = "Ctrl+Shift+F", "Ctrl+N", "Ctrl+Shift+M"
 
 _WIDTH, _LEAST, _MOST = 260, 200, 360
 _LEAD = 18

@@ -94,9 +94,9 @@ class Thought(QWidget):
             self._disclosure.setChecked(False)
 
     def open(self) -> None:
-        """Show the text, and keep it shown."""
-        self._by_itself = False
+        """Show the text, as a person does."""
         self._disclosure.setChecked(bool(self._source))
+        self._take_over()
 
     def height_at(self, width: int) -> int:
         """Put line and text in their places in a column of `width` pixels; return the height, 0 where nothing was thought."""

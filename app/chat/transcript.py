@@ -1,11 +1,10 @@
 """The conversation: a list with a widget for each message that is visible, and an estimate for those that are not."""
 
-from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QKeyEvent, QResizeEvent
+from PySide6.QtGui import QGuiApplication, QKeyEvent, QResizeEvent, QWheelEvent
 from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QWidget
 
 from app.chat.context_marker import ABOVE as MARK_ABOVE
@@ -15,15 +14,13 @@ from app.chat.drag_scroll import DragScroll
 from app.chat.heights import Heights
 from app.chat.jump_button import JumpButton
 from app.chat.message import BLEED, MessageView
+from app.chat.scroll_keys import scroll_step
+from app.chat.spacing import COLUMN, EDGE, LINE, MARGINS, estimated_height, gap_above
+from app.chat.view_extras import ViewExtras
+from app.chat.view_pool import ViewPool
 from app.theme import Theme
 from engine.chats.records import StoredMessage
 from engine.core.messages import MemoryRefused
-
-_COLUMN, _MARGINS = 720, 48
-_ABOVE_TURN, _ABOVE_REPLY, _EDGE = 24, 20, 24
-_LINE = 24
-_KEPT = 24
-_ESTIMATED_LINE = 95
 
 
 @dataclass(frozen=True)
@@ -59,6 +56,10 @@ class Transcript(QAbstractScrollArea):
     link_activated = Signal(str)
     summary_requested = Signal()
     choice_made = Signal(str, object)
+    # A view was given a message to show; everything is in its place again; a message's text is another (all where it is "").
+    view_filled = Signal(object)
+    placed = Signal()
+    text_changed = Signal(str)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -69,18 +70,16 @@ class Transcript(QAbstractScrollArea):
         # The messages whose heights are no estimates in a column of this width.
         self._measured: set[int] = set()
         self._measured_width = 0
-        # Views by message id, the least recently visible first; `_spare` ones show nothing now.
-        self._views: OrderedDict[str, MessageView] = OrderedDict()
-        self._spare: list[MessageView] = []
+        self._views = ViewPool(self._make, self._hide)
         self._anchor = _Anchor(0, 0)
         self._reading: _Reading | None = None
         self._follows = True
         self._unseen = 0
         self._settling = False
-        self._refusals: dict[str, MemoryRefused] = {}
+        self._value = 0
+        self._extras = ViewExtras()
         self._left_out = 0
-        self._opened: set[str] = set()
-        self._several_models = False
+        self._edge = EDGE
         self._marker = ContextMarker(theme, self.viewport())
         self._marker.summary_requested.connect(self.summary_requested)
         self._jump = JumpButton(theme, self)
@@ -94,7 +93,7 @@ class Transcript(QAbstractScrollArea):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.viewport().setAutoFillBackground(False)
-        self.verticalScrollBar().setSingleStep(_LINE)
+        self.verticalScrollBar().setSingleStep(LINE)
         self.verticalScrollBar().valueChanged.connect(self._scrolled)
         self._jump.clicked.connect(self.jump_to_bottom)
         self._read_line = self._theme.line("read")
@@ -115,6 +114,25 @@ class Transcript(QAbstractScrollArea):
         """Return the widget that shows a message now, if one does."""
         return self._views.get(message_id)
 
+    def index_of(self, message_id: str) -> int | None:
+        """Return a message's place in the list."""
+        return self._index.get(message_id)
+
+    def views(self) -> Iterator[tuple[int, MessageView]]:
+        """Yield the messages that have a widget, in view or not, with their places in the list."""
+        for message_id, view in self._views:
+            yield self._index[message_id], view
+
+    def visible(self) -> range:
+        """Return the places of the messages in view."""
+        return self._visible()
+
+    def measured(self, index: int) -> MessageView:
+        """Return the widget of a message, in view or not, laid out."""
+        view = self._realised(index)
+        self._remeasure(index)
+        return view
+
     # -- what is shown ---------------------------------------------------------------------------------------------------
 
     def set_messages(self, messages: Sequence[StoredMessage]) -> None:
@@ -124,10 +142,10 @@ class Transcript(QAbstractScrollArea):
         self._messages = list(messages)
         self._left_out = min(self._left_out, max(0, len(self._messages) - 1)) if same_chat else 0
         self._index = {message.id: index for index, message in enumerate(self._messages)}
-        for message_id, view in list(self._views.items()):
+        for message_id, view in self._views:
             index = self._index.get(message_id)
             if index is None or view.message != self._messages[index] or view.text != self._messages[index].text:
-                self._release(message_id)
+                self._views.release(message_id)
         self._name_models()
         width = self.column_width()
         self._measured.clear()
@@ -139,6 +157,7 @@ class Transcript(QAbstractScrollArea):
             self._anchor = replace(self._anchor, index=self._index.get(anchor_id, min(self._anchor.index, last)))
         self._unseen, self._reading = 0, None
         self._settle()
+        self.text_changed.emit("")
 
     def set_left_out(self, count: int, *, summarised: bool = False) -> None:
         """Mark that the model sees nothing of the first `count` messages, or a summary; 0 takes the mark away."""
@@ -162,6 +181,7 @@ class Transcript(QAbstractScrollArea):
         elif not self._follows:
             self._unseen += self._heights[len(self._messages) - 1]
         self._settle()
+        self.text_changed.emit(message.id)
 
     def add_text(self, message_id: str, text: str, reasoning: str = "", reasoning_s: float = 0.0) -> None:
         """Append to a reply that is being written, as `MessageView.add_text`; an id that is not here is let pass."""
@@ -174,6 +194,7 @@ class Transcript(QAbstractScrollArea):
         self._messages[index] = replace(message, text=message.text + text, reasoning=message.reasoning + reasoning)
         view.add_text(text, reasoning, reasoning_s)
         self._remeasure(index)
+        self.text_changed.emit(message_id)
 
     def set_status(self, message_id: str, text: str) -> None:
         """Say what a reply is waiting for, as "Reading 1,842 of 3,210 new tokens"."""
@@ -184,7 +205,7 @@ class Transcript(QAbstractScrollArea):
 
     def show_refusal(self, message_id: str, refused: MemoryRefused) -> None:
         """Offer choices under a reply that was refused, as long as Flint runs."""
-        self._refusals[message_id] = refused
+        self._extras.refuse(message_id, refused)
         view = self._views.get(message_id)
         if view is not None:
             view.show_refusal(refused)
@@ -201,6 +222,7 @@ class Transcript(QAbstractScrollArea):
         if view is not None:
             view.finish(message)
             self._remeasure(index)
+        self.text_changed.emit(message.id)
 
     # -- where the reader is ---------------------------------------------------------------------------------------------
 
@@ -214,25 +236,47 @@ class Transcript(QAbstractScrollArea):
         index = self._index.get(message_id)
         if index is not None:
             self._follows, self._reading = False, None
-            self._anchor = _Anchor(index, _EDGE - self._gap(index))
+            self._anchor = _Anchor(index, self._edge - self._gap(index))
             self._settle()
             self._follows = self._is_at_end()
             self._offer_jump()
 
+    def set_room_above(self, pixels: int) -> None:
+        """Leave room above the first message for what lies over the top of the view; nothing else moves."""
+        self._edge = EDGE + pixels
+        self._settle()
+
+    def reveal(self, message_id: str, top: int, height: int) -> None:
+        """Bring `height` pixels of a message, from `top` on, into view where they are not: a third from the top."""
+        index = self._index.get(message_id)
+        if index is None:
+            return
+        self.measured(index)
+        start = self._top(index) + self._gap(index) + top
+        room = self.viewport().height()
+        value = self.verticalScrollBar().value()
+        if not value + self._edge <= start <= value + max(EDGE, room - height - EDGE):
+            self._follows, self._reading = False, None
+            self._anchor = _Anchor(index, max(0, room - height) // 3 - top - self._gap(index))
+            self._settle()
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Scroll by what a trackpad says, to the pixel; by notches where there is a wheel."""
+        pixels = event.pixelDelta().y()
+        # X11 fills in pixels that mean nothing.
+        if pixels and QGuiApplication.platformName() != "xcb" and not event.modifiers():
+            bar = self.verticalScrollBar()
+            bar.setValue(bar.value() - pixels)
+            event.accept()
+        else:
+            super().wheelEvent(event)
+        if self._is_at_end() and min(pixels, event.angleDelta().y()) < 0:
+            self._follows = True
+
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Scroll by lines, pages and to both ends."""
         bar = self.verticalScrollBar()
-        page = max(_LINE, self.viewport().height() - 2 * _LINE)
-        steps = {
-            Qt.Key.Key_PageUp: -page,
-            Qt.Key.Key_PageDown: page,
-            Qt.Key.Key_Space: page,
-            Qt.Key.Key_Up: -2 * _LINE,
-            Qt.Key.Key_Down: 2 * _LINE,
-            Qt.Key.Key_Home: -bar.maximum(),
-            Qt.Key.Key_End: bar.maximum(),
-        }
-        step = steps.get(Qt.Key(event.key()))
+        step = scroll_step(event.key(), bar)
         if step is None:
             super().keyPressEvent(event)
         elif event.key() == Qt.Key.Key_End:
@@ -262,15 +306,17 @@ class Transcript(QAbstractScrollArea):
 
     def column_width(self) -> int:
         """Return the width of the reading column in pixels; a scroll bar that appears does not change it."""
-        return max(120, min(_COLUMN, self.width() - _MARGINS))
+        return max(120, min(COLUMN, self.width() - MARGINS))
 
     # -- the machinery ---------------------------------------------------------------------------------------------------
 
-    def _scrolled(self, _value: int) -> None:
+    def _scrolled(self, value: int) -> None:
         if self._settling:
             return
         self._reading = None
-        self._follows = self._is_at_end()
+        # Any way up is away from the end, a single pixel too: what is written next must not pull the reader back.
+        self._follows = value >= self._value and self._is_at_end()
+        self._value = value
         self._take_anchor()
         self._settle()
 
@@ -310,19 +356,22 @@ class Transcript(QAbstractScrollArea):
         finally:
             self._settling = False
         self._offer_jump()
+        self.placed.emit()
 
     def _set_bar(self) -> None:
         bar = self.verticalScrollBar()
         height = self.viewport().height()
-        bar.setRange(0, max(0, self._heights.total + 2 * _EDGE - height))
+        bar.setRange(0, max(0, self._edge + self._heights.total + EDGE - height))
         bar.setPageStep(height)
         bar.setValue(bar.maximum() if self._follows else self._top(self._anchor.index) - self._anchor.offset)
+        self._value = bar.value()
 
     def _visible(self) -> range:
         if not self._messages:
             return range(0)
         value = self.verticalScrollBar().value()
-        return range(self._heights.at(value - _EDGE), self._heights.at(value + self.viewport().height() - _EDGE) + 1)
+        bottom = value + self.viewport().height()
+        return range(self._heights.at(value - self._edge), self._heights.at(bottom - self._edge) + 1)
 
     def _measure_visible(self) -> bool:
         changed = False
@@ -359,7 +408,7 @@ class Transcript(QAbstractScrollArea):
         for index in visible:
             message_id = self._messages[index].id
             view = self._views[message_id]
-            self._views.move_to_end(message_id)
+            self._views.touch(message_id)
             gap = self._gap(index)
             top = self._top(index) + gap - value
             view.setGeometry(left - BLEED, top, width + 2 * BLEED, self._heights[index] - gap)
@@ -367,23 +416,14 @@ class Transcript(QAbstractScrollArea):
             shown.add(message_id)
             if index == self._left_out and index:
                 self._marker.setGeometry(left, top - ROOM + MARK_ABOVE, width, MARK_HEIGHT)
-        for message_id, view in self._views.items():
+        for message_id, view in self._views:
             if message_id not in shown and not view.isHidden():
                 self._hide(view)
         self._marker.setVisible(self._left_out > 0 and self._left_out in visible)
-        self._release_old(len(shown))
+        self._views.release_old(len(shown), lambda message_id: self._message(message_id).state == "streaming")
 
-    def _release_old(self, shown: int) -> None:
-        for message_id in list(self._views):
-            if len(self._views) <= shown + _KEPT:
-                return
-            if self._messages[self._index[message_id]].state != "streaming" and self._views[message_id].isHidden():
-                self._release(message_id)
-
-    def _release(self, message_id: str) -> None:
-        view = self._views.pop(message_id)
-        self._hide(view)
-        self._spare.append(view)
+    def _message(self, message_id: str) -> StoredMessage:
+        return self._messages[self._index[message_id]]
 
     def _hide(self, view: MessageView) -> None:
         # Hiding what has the focus would hand it to any other widget of the window.
@@ -396,14 +436,11 @@ class Transcript(QAbstractScrollArea):
         message = self._messages[index]
         view = self._views.get(message.id)
         if view is None:
-            view = self._spare.pop() if self._spare else self._make()
-            self._views[message.id] = view
+            view = self._views.take(message.id)
             # A width before the text: a document that learns it afterwards is laid out twice.
             view.resize(self.column_width() + 2 * BLEED, max(1, view.height()))
-            view.show_message(message, opened=message.id in self._opened)
-            view.name_model(self._several_models)
-            if message.id in self._refusals:
-                view.show_refusal(self._refusals[message.id])
+            self._extras.fill(view, message)
+            self.view_filled.emit(view)
         return view
 
     def _make(self) -> MessageView:
@@ -415,7 +452,7 @@ class Transcript(QAbstractScrollArea):
         view.choice_made.connect(self.choice_made)
         view.height_changed.connect(self._resized)
         view.answer_began.connect(self._fold_thought)
-        view.thought_opened.connect(self._keep_opened)
+        view.thought_opened.connect(self._extras.keep_opened)
         self._drag_scroll.watch(view.body)
         return view
 
@@ -428,42 +465,23 @@ class Transcript(QAbstractScrollArea):
         if self._follows:
             self._views[message_id].thought.fold()
 
-    def _keep_opened(self, message_id: str, opened: bool) -> None:
-        (self._opened.add if opened else self._opened.discard)(message_id)
-
     def _name_models(self) -> None:
-        """Let each reply name its model where there are several in the chat."""
-        several = len({message.facts.model for message in self._messages if message.facts}) > 1
-        if several != self._several_models:
-            self._several_models = several
-            for view in self._views.values():
-                view.name_model(several)
+        if self._extras.count_models(self._messages):
+            for _, view in self._views:
+                view.name_model(self._extras.several_models)
 
     def _top(self, index: int) -> int:
-        return _EDGE + self._heights.top(index)
+        return self._edge + self._heights.top(index)
 
     def _gap(self, index: int) -> int:
-        if index == 0:
-            return 0
-        mark = ROOM if index == self._left_out else 0
-        return mark + (_ABOVE_TURN if self._messages[index].role == "user" else _ABOVE_REPLY)
+        return gap_above(self._messages[index], first=index == 0, marked=index == self._left_out)
 
     def _estimate(self, index: int, width: int) -> int:
-        message = self._messages[index]
-        lines = 1 + message.text.count("\n") + len(message.text) * _COLUMN // (_ESTIMATED_LINE * width)
-        return self._gap(index) + lines * _LINE + (28 if message.role == "assistant" else 16)
+        return self._gap(index) + estimated_height(self._messages[index], width)
 
     def _offer_jump(self) -> None:
         bar = self.verticalScrollBar()
         if self._follows:
             self._unseen = 0
-        away = not self._follows and bar.maximum() - bar.value() > 2 * _LINE
-        self._jump.count(round(self._unseen / _LINE))
-        if not away:
-            self._jump.hide()
-            return
-        self._jump.resize(self._jump.sizeHint())
-        area = self.viewport().geometry()
-        self._jump.move((self.width() - self._jump.width()) // 2, area.bottom() - self._jump.height() - 12)
-        self._jump.show()
-        self._jump.raise_()
+        away = not self._follows and bar.maximum() - bar.value() > 2 * LINE
+        self._jump.offer(round(self._unseen / LINE), self.viewport().geometry(), wanted=away)

@@ -106,7 +106,7 @@ def test_shortcuts_reach_what_they_name(flint):
     flint.key(Qt.Key.Key_N, CTRL)
     assert flint.window.chat.chat_id is None
     assert flint.part("composer").hasFocus()
-    flint.key(Qt.Key.Key_F, CTRL)
+    flint.key(Qt.Key.Key_F, CTRL | SHIFT)
     assert flint.part("chatSearch").hasFocus()
     flint.key(Qt.Key.Key_Comma, CTRL)
     assert flint.part("settingsPanel").isVisible()

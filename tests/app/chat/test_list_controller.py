@@ -8,7 +8,7 @@ from engine.core.paths import locate
 from tests.models.speaking import FOX
 
 RETURN = Qt.Key.Key_Return
-CTRL = Qt.KeyboardModifier.ControlModifier
+CTRL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
 
 
 def titles(flint):
@@ -141,7 +141,7 @@ def test_deleting_a_chat_that_is_gone_already_is_told(flint):
 
 
 def search(flint, text):
-    flint.key(Qt.Key.Key_F, CTRL)
+    flint.key(Qt.Key.Key_F, CTRL | SHIFT)
     flint.part("chatSearch").selectAll()
     flint.qtbot.keyClicks(flint.part("chatSearch"), text)
 

@@ -65,6 +65,26 @@ def wheel(transcript, notches):
     QApplication.processEvents()
 
 
+def drag_bar(transcript, pixels, *, release=True, held=False):
+    """Drag the scroll bar's handle; `held` already, it is dragged on."""
+    QApplication.processEvents()
+    handle = bar(transcript)
+    start = QPoint(handle.width() // 2, handle.height() - 4)
+    if not held:
+        QTest.mousePress(handle, Qt.MouseButton.LeftButton, pos=start)
+    move = QMouseEvent(
+        QEvent.Type.MouseMove,
+        QPointF(start + QPoint(0, pixels)),
+        QPointF(handle.mapToGlobal(start + QPoint(0, pixels))),
+        Qt.MouseButton.NoButton,
+        Qt.MouseButton.LeftButton,
+        Qt.KeyboardModifier.NoModifier,
+    )
+    QApplication.sendEvent(handle, move)
+    if release:
+        QTest.mouseRelease(handle, Qt.MouseButton.LeftButton, pos=start + QPoint(0, pixels))
+
+
 def test_an_empty_chat_shows_nothing(transcript):
     transcript.set_messages([])
     assert shown(transcript) == []
@@ -150,6 +170,77 @@ def test_coming_back_to_the_end_follows_again(transcript):
     assert transcript.at_bottom
     transcript.add_text("w", "\n\nMore.\n\nAnd more.")
     assert bar(transcript).value() == bar(transcript).maximum()
+
+
+@pytest.mark.parametrize("way", ["wheel", "trackpad", "key up", "page up", "key in a message", "bar"])
+@pytest.mark.drives("transcript")
+def test_whoever_scrolls_up_stops_following_at_once(transcript, way):
+    transcript.set_messages([asked("q"), writing("w", LINES)])
+    body = transcript.view("w").body
+    place = QPointF(transcript.viewport().mapTo(transcript.window(), transcript.viewport().rect().center()))
+    {
+        "wheel": lambda: wheel(transcript, 1),
+        "trackpad": lambda: QTest.wheelEvent(transcript.window().windowHandle(), place, QPoint(0, 1), QPoint(0, 1)),
+        "key up": lambda: QTest.keyClick(transcript, Qt.Key.Key_Up),
+        "page up": lambda: QTest.keyClick(transcript, Qt.Key.Key_PageUp),
+        "key in a message": lambda: QTest.keyClick(body, Qt.Key.Key_Up),
+        "bar": lambda: drag_bar(transcript, -20),
+    }[way]()
+    QApplication.processEvents()
+    assert bar(transcript).value() < bar(transcript).maximum()
+    assert not transcript.at_bottom
+    before = top_of(transcript, "w")
+    for _ in range(20):
+        transcript.add_text("w", "\n\nMore words.")
+        assert top_of(transcript, "w") == before
+
+
+def test_a_trackpad_scrolls_by_the_pixels_it_says(transcript):
+    transcript.set_messages(conversation(4))
+    place = QPointF(transcript.viewport().mapTo(transcript.window(), transcript.viewport().rect().center()))
+    before = bar(transcript).value()
+    for pixels in (3, 1, 40, -2):
+        QTest.wheelEvent(transcript.window().windowHandle(), place, QPoint(0, pixels), QPoint(0, pixels))
+    QApplication.processEvents()
+    assert bar(transcript).value() == before - 42
+
+
+def test_a_bar_that_is_held_is_not_torn_away_while_a_reply_is_written(transcript):
+    transcript.set_messages([asked("q"), writing("w", LINES)])
+    drag_bar(transcript, -60, release=False)
+    before, value = top_of(transcript, "w"), bar(transcript).value()
+    for _ in range(20):
+        transcript.add_text("w", "\n\nMore words.")
+        assert (top_of(transcript, "w"), bar(transcript).value()) == (before, value)
+    assert bar(transcript).isSliderDown()
+    drag_bar(transcript, 60, held=True)
+    assert transcript.at_bottom
+    transcript.add_text("w", "\n\nEven more.")
+    assert bar(transcript).value() == bar(transcript).maximum()
+
+
+def test_the_wheel_at_the_end_follows_again_where_there_is_nothing_left_to_scroll(transcript):
+    transcript.set_messages([asked("q"), replied("r", "Short.", reasoning=LINES), writing("w")])
+    transcript.view("r").thought.open()
+    QTest.keyClick(transcript, Qt.Key.Key_Up)
+    transcript.view("r").findChild(QWidget, "disclosure").setChecked(False)
+    assert bar(transcript).value() == bar(transcript).maximum()
+    wheel(transcript, -1)
+    transcript.add_text("w", LINES)
+    assert transcript.at_bottom
+    assert bar(transcript).value() == bar(transcript).maximum()
+
+
+@pytest.mark.drives("jumpButton")
+def test_the_jump_button_works_by_keyboard(transcript):
+    transcript.set_messages([asked("q"), writing("w", LINES)])
+    wheel(transcript, 5)
+    transcript.add_text("w", "\n\n" + "line\n" * 12)
+    assert jump(transcript).text() == "12 new lines"
+    assert jump(transcript).accessibleName() == "12 new lines, jump to the end"
+    jump(transcript).setFocus(Qt.FocusReason.TabFocusReason)
+    QTest.keyClick(jump(transcript), Qt.Key.Key_Space)
+    assert transcript.at_bottom
 
 
 def test_the_wheel_over_a_message_scrolls_the_list(transcript):

@@ -1,0 +1,43 @@
+"""What a message's view is told besides the message: what was refused, what was opened, whether it names its model."""
+
+from collections.abc import Iterable
+
+from app.chat.message import MessageView
+from engine.chats.records import StoredMessage
+from engine.core.messages import MemoryRefused
+
+
+class ViewExtras:
+    """Kept for all messages of a list, so that a view which comes back looks as it did."""
+
+    def __init__(self) -> None:
+        self._refusals: dict[str, MemoryRefused] = {}
+        self._opened: set[str] = set()
+        self._several_models = False
+
+    def fill(self, view: MessageView, message: StoredMessage) -> None:
+        """Show a message in a view, and all that is known besides."""
+        view.show_message(message, opened=message.id in self._opened)
+        view.name_model(self._several_models)
+        if message.id in self._refusals:
+            view.show_refusal(self._refusals[message.id])
+
+    def refuse(self, message_id: str, refused: MemoryRefused) -> None:
+        """Keep why a reply was refused."""
+        self._refusals[message_id] = refused
+
+    def keep_opened(self, message_id: str, opened: bool) -> None:
+        """Keep whether a person has opened what was thought."""
+        (self._opened.add if opened else self._opened.discard)(message_id)
+
+    def count_models(self, messages: Iterable[StoredMessage]) -> bool:
+        """Look whether several models wrote the replies; return whether that is news. Each reply names its model then."""
+        several = len({message.facts.model for message in messages if message.facts}) > 1
+        news = several != self._several_models
+        self._several_models = several
+        return news
+
+    @property
+    def several_models(self) -> bool:
+        """Whether each reply names its model."""
+        return self._several_models
