@@ -8,13 +8,17 @@ from engine.core.record import Record
 
 @dataclass(frozen=True, repr=False, eq=False)
 class ErrorInfo(Record):
-    """An error as it travels in an event: plain data, the same facts as the exception it came from."""
+    """An error as it travels in an event: plain data, the same facts as the exception it came from.
+
+    `link` is a page that helps, or "".
+    """
 
     code: str
     text: str
     hint: str
     exit_code: int
     http_status: int
+    link: str = ""
 
 
 class FlintError(Exception):

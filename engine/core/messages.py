@@ -17,6 +17,21 @@ from engine.core.facts import (
     Weights,
     WhenFull,
 )
+from engine.core.hub_messages import (
+    AskHubAccount,
+    CancelDownload,
+    DescribeHub,
+    DownloadChanged,
+    DownloadsListed,
+    HubAccount,
+    HubDescribed,
+    HubFound,
+    ListDownloads,
+    PauseDownload,
+    SearchHub,
+    SetHubToken,
+    StartDownload,
+)
 from engine.core.odds import TokenOdds
 from engine.core.record import Record
 from engine.core.settings import Sampling
@@ -378,6 +393,14 @@ type Command = (
     | SetPrefixCache
     | ForgetChats
     | ClearPrefixCache
+    | SearchHub
+    | DescribeHub
+    | StartDownload
+    | PauseDownload
+    | CancelDownload
+    | ListDownloads
+    | SetHubToken
+    | AskHubAccount
     | Shutdown
 )
 type Event = (
@@ -396,6 +419,11 @@ type Event = (
     | ReplyOdds
     | PromptCounted
     | MemoryMeasured
+    | HubFound
+    | HubDescribed
+    | DownloadChanged
+    | DownloadsListed
+    | HubAccount
     | Finished
     | Cancelled
     | Failed
