@@ -77,12 +77,14 @@ class Session:
         return min(asked, trained) if asked else min(trained, LARGEST_DEFAULT_CONTEXT)
 
     def generate(self, request: Generate, cancelled: Callable[[], bool] = lambda: False) -> Iterator[Event]:
-        """Yield PrefillProgress, then TextDelta, then one Finished or Cancelled.
+        """Yield PrefillProgress, then TextDelta, then NextTokens, then one Finished or Cancelled.
 
         `cancelled` is asked after every prefill chunk and every token; what was computed until then stays in the cache.
         Raises `TemplateError`, `ContextFull`, `OutOfMemory` or `GenerationFailed`; after the last two what was live is gone.
         """
         started = time.perf_counter()
+        sampling = self.loaded.facts.recommended.fill(request.sampling, request.unset)
+        request = replace(request, sampling=sampling, unset=())
         if request.when_full == "compact":
             request = yield from self._compacted(request, cancelled)
         request = replace(request, messages=with_summary(request.messages, request.summary))

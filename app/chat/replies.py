@@ -86,7 +86,7 @@ class Replies(QObject):
             path,
             request_id=pending.request_id,
             model_id=reply.model_id,
-            app=self._preferences.changed(),
+            app=self._preferences.for_model(reply.model_id),
         )
         if not guarded:
             command = replace(command, memory_guard="off")

@@ -8,6 +8,7 @@ from engine.chats.summary import Summary, read_summary, write_summary
 from engine.chats.turns import stretches
 from engine.core.facts import Message
 from engine.core.messages import Generate
+from engine.core.sampling import Recommended
 from engine.core.setting import Value
 from engine.core.settings import Conversation, Engine, Inspection, KeyValueCache, Sampling, build, usable
 
@@ -24,7 +25,9 @@ def compose(
 ) -> Generate:
     """Return the request that continues `path`, the messages so far.
 
-    Settings: those `given` for this run, over the chat's own, over the app's. A summary takes the place of what it covers.
+    Settings: those `given` for this run, over the chat's own, over `app`: those set for the model, over those for all chats
+    (`Preferences.for_model`). For what none of them sets, the model's own recommendation stands. A summary takes the place of
+    what it covers.
     Raises `ChatNotFound` and `SettingsError`.
     """
     values = {**app, **usable(store.chat_settings(chat_id)), **(given or {})}
@@ -46,6 +49,7 @@ def compose(
         keep_probabilities=build(Inspection, values).keep_probabilities,
         chat_id=chat_id,
         summary=summary.text if summary and covered else "",
+        unset=tuple(name for name in Recommended.names() if name not in values),
     )
 
 

@@ -48,8 +48,9 @@ def chat(
     host.start()
     try:
         store.recover()
-        asker = Asker(host.connect(), store, preferences.changed(), settings)
-        asker.begin(_model_id(host, store, model, chat_id), chat_id)
+        model_id = _model_id(host, store, model, chat_id)
+        asker = Asker(host.connect(), store, preferences.for_model(model_id), settings)
+        asker.begin(model_id, chat_id)
         if question is None:
             _converse(asker)
             return

@@ -43,7 +43,7 @@ def checked(given: Mapping[str, str | None]) -> dict[str, Value]:
 
 def _parameter(setting: Setting) -> inspect.Parameter:
     bounds = f" ({setting.bounds_text})" if setting.bounds_text else ""
-    default = setting.none_label if setting.default is None else str(setting.default)
+    default = setting.none_label if setting.default is None else str(setting.default).replace("\n", " ")
     option = typer.Option(
         setting.flag,
         help=f"{setting.help}{bounds} Default: {default or 'empty'}.",

@@ -1,9 +1,10 @@
 """What travels in commands and events: a conversation's turns, models, what was measured. Frozen plain data."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from engine.core.record import Record
+from engine.core.sampling import Recommended
 from engine.core.settings import Sampling
 
 type Role = Literal["system", "user", "assistant"]
@@ -34,7 +35,7 @@ class ModelEntry(Record):
     """A model on this machine, as the library lists it.
 
     `id` names it for `LoadModel`; `kind` is "mlx" (ready to load) or "gguf" (imported first); `problem` is empty or says why
-    it cannot be used. Sizes in bytes.
+    it cannot be used; `recommended` is the sampling it comes with. Sizes in bytes.
     """
 
     id: str
@@ -47,6 +48,7 @@ class ModelEntry(Record):
     context: int = 0
     quantization: str = ""
     problem: str = ""
+    recommended: Recommended = field(default_factory=Recommended)
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -55,7 +57,7 @@ class LoadedModel(Record):
 
     `context` is the trained length in tokens; `weights_bytes` what is held; `read_bytes_per_token` what one decode step reads
     of the weights; `kv_bytes_per_token` what one token adds to the KV cache; `bandwidth_bytes_per_s` the machine's published
-    memory bandwidth, where it is known; `fingerprint` identifies the weights.
+    memory bandwidth, where it is known; `fingerprint` identifies the weights; `recommended` is the sampling it comes with.
     """
 
     id: str
@@ -70,6 +72,7 @@ class LoadedModel(Record):
     quantization: str
     fingerprint: str
     load_s: float
+    recommended: Recommended = field(default_factory=Recommended)
 
 
 @dataclass(frozen=True, repr=False, eq=False)

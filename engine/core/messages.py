@@ -82,6 +82,7 @@ class Generate(Record):
 
     `summary` stands for what came before the messages. `model_id` names the model that must answer: it is loaded first when
     another one is. Empty takes the loaded one, else the starter. `prefill_chunk` bounds the tokens read at a time.
+    `unset` names the sampling settings that nobody set: what the model itself recommends stands for them.
     Where the memory is not there, `memory_guard` says whether it is refused with a `MemoryRefused` ("ask"), takes the first
     change that makes it fit ("adapt"), or goes ahead ("off"). With `keep_probabilities` "on" a `ReplyOdds` comes before
     the end; "off", nothing of it is computed.
@@ -100,6 +101,7 @@ class Generate(Record):
     prefill_chunk: int | None = None
     memory_guard: MemoryGuard = "ask"
     keep_probabilities: KeepProbabilities = "off"
+    unset: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -349,6 +351,22 @@ class PromptCounted(Record):
 
 
 @dataclass(frozen=True, repr=False, eq=False)
+class NextTokens(Record):
+    """A next-token distribution of a reply, before its end: the newest that left a choice, as the model gave it.
+
+    `before` is the end of the text it followed; `texts` are those of the likeliest tokens, `logprobs` the log-probabilities of
+    more of them, falling. Those after them come in blocks: `tail_counts` tokens with the log of their mean probability each.
+    """
+
+    request_id: str
+    before: str
+    texts: tuple[str, ...]
+    logprobs: tuple[float, ...]
+    tail_counts: tuple[int, ...] = ()
+    tail_logprobs: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True, repr=False, eq=False)
 class MemoryMeasured(Record):
     """A memory reading, sent while something runs and when something changed."""
 
@@ -418,6 +436,7 @@ type Event = (
     | TextDelta
     | ReplyOdds
     | PromptCounted
+    | NextTokens
     | MemoryMeasured
     | HubFound
     | HubDescribed

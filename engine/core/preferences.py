@@ -11,13 +11,16 @@ from pathlib import Path
 from engine.core.disk import disk_errors
 from engine.core.errors import SettingsError
 from engine.core.setting import Value
-from engine.core.settings import BY_NAME
+from engine.core.settings import BY_NAME, usable
 
 VERSION = 1
+MODELS = "models"
 
 
 class Preferences:
     """The app-wide values of the declared settings: only what differs from the default is stored.
+
+    Beside them stand those that people set for one model, by its id, and named sections that others keep here.
 
     A file that can't be read or does not parse is moved aside, never overwritten; `notice` then says so, and defaults apply.
     What a newer Flint stored beside the settings known here is kept.
@@ -43,18 +46,53 @@ class Preferences:
         """Return every declared setting with the value in force."""
         return {name: self.get(name) for name in BY_NAME}
 
-    def set(self, name: str, value: Value) -> None:
-        """Set and store one value.
+    def of_model(self, model_id: str) -> dict[str, Value]:
+        """Return what is set for one model; values that can't be used are left out."""
+        values = self.section(MODELS).get(model_id)
+        return usable(values) if isinstance(values, dict) else {}
+
+    def for_model(self, model_id: str) -> dict[str, Value]:
+        """Return what is set for one model over what is set for all chats."""
+        return {**self._changed, **self.of_model(model_id)}
+
+    def set_for_model(self, model_id: str, values: Mapping[str, Value]) -> None:
+        """Store all that is set for one model. Raises as `set`."""
+        checked: dict[str, object] = {name: BY_NAME[name].check(value) for name, value in values.items()}
+        models = dict(self.section(MODELS))
+        before = models.pop(model_id, None)
+        if isinstance(before, dict):
+            checked |= {name: value for name, value in before.items() if name not in BY_NAME}  # A newer Flint's.
+        self.set_section(MODELS, {**models, model_id: checked} if checked else models)
+
+    def section(self, name: str) -> Mapping[str, object]:
+        """Return what is kept under a name beside the settings, as it was stored; empty where nothing is."""
+        stored = self._document.get(name)
+        return stored if isinstance(stored, dict) else {}
+
+    def set_section(self, name: str, content: Mapping[str, object]) -> None:
+        """Keep JSON values under a name, or nothing. Raises `DiskFull` or `ReadOnly` as `set`."""
+        self._document[name] = dict(content)
+        if not content:
+            del self._document[name]
+        self._save()
+
+    def set(self, name: str, value: Value, *, explicit: bool = False) -> None:
+        """Set and store one value; the default only where it is `explicit`, because something else would stand for it.
 
         Raises `SettingsError` for a bad value, `DiskFull` or `ReadOnly` when it cannot be stored (it still applies until the
         program ends).
         """
         setting = BY_NAME[name]
         checked = setting.check(value)
-        if checked == setting.default:
+        if checked == setting.default and not explicit:
             self._changed.pop(name, None)
         else:
             self._changed[name] = checked
+        self._save()
+
+    def set_all(self, values: Mapping[str, Value]) -> None:
+        """Store all that is set for all chats in place of what was. Raises as `set`."""
+        self._changed = {name: BY_NAME[name].check(value) for name, value in values.items()}
         self._save()
 
     def _load(self) -> None:

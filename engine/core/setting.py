@@ -2,7 +2,8 @@
 
 import enum
 import math
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any
 
 from engine.core.errors import SettingsError
@@ -36,7 +37,8 @@ class Setting(Record):
     """One declared setting.
 
     `kind` is the plain type; `optional` allows None, which `none_label` names; `choices` pairs stored values with labels;
-    `minimum` and `maximum` are inclusive, in `unit`; `logarithmic` asks for a slider that spends its length on ratios.
+    `minimum` and `maximum` are inclusive, in `unit`; `logarithmic` asks for a slider that spends its length on ratios. `off` is
+    the value at which it does nothing; `rare` asks to be folded away; `form` raises `SettingsError` for a text it can't read.
     """
 
     name: str
@@ -57,6 +59,9 @@ class Setting(Record):
     multiline: bool = False
     choices: tuple[tuple[str, str], ...] = ()
     short_flag: str = ""
+    off: Value = None
+    rare: bool = False
+    form: Callable[[str], object] | None = None
 
     @property
     def flag(self) -> str:
@@ -97,6 +102,8 @@ class Setting(Record):
         if self.kind is str:
             # Half a surrogate pair, as a terminal makes it of bytes that are no text, could not be stored or sent.
             if isinstance(value, str) and not any("\ud800" <= letter <= "\udfff" for letter in value):
+                if self.form is not None:
+                    self.form(value)
                 return value
             raise wrong
         if isinstance(value, bool) or not isinstance(value, int | float | str):
@@ -115,6 +122,11 @@ class Setting(Record):
                 raise wrong
             return int(value) if isinstance(value, str) and value.strip().lstrip("+-").isdigit() else int(number)
         return number
+
+
+def declared(default: Any, **facts: Any) -> Any:
+    """Return a dataclass field that declares a setting: its default, and `facts` named as the fields of `Setting`."""
+    return field(default=default, metadata=facts)
 
 
 def _figure(number: float) -> str:

@@ -3,96 +3,14 @@
 import contextlib
 import dataclasses
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from typing import Any, Literal, cast, get_args, get_origin, get_type_hints
 
 from engine.core.errors import SettingsError
 from engine.core.record import Record
+from engine.core.sampling import Sampling as Sampling
 from engine.core.setting import Applies, Scope, Setting, Value
-
-
-def _setting(default: Any, **facts: Any) -> Any:
-    return field(default=default, metadata=facts)
-
-
-@dataclass(frozen=True, repr=False, eq=False)
-class Sampling(Record):
-    """How the next token is drawn. Applied in this order: repetition penalty, temperature, top-k, top-p, min-p."""
-
-    temperature: float = _setting(
-        0.7,
-        minimum=0.0,
-        maximum=2.0,
-        step=0.05,
-        label="Temperature",
-        help="How adventurous the choice is. 0 always takes the likeliest token; 1 follows the model's own odds.",
-    )
-    top_k: int = _setting(
-        40,
-        minimum=0,
-        maximum=500,
-        step=1,
-        label="Top-k",
-        help="Considers only this many of the likeliest tokens. 0 considers all.",
-    )
-    top_p: float = _setting(
-        0.95,
-        minimum=0.0,
-        maximum=1.0,
-        step=0.01,
-        label="Top-p",
-        help="Keeps the likeliest tokens until they add up to this value and drops the rest. 1 keeps all.",
-    )
-    min_p: float = _setting(
-        0.05,
-        minimum=0.0,
-        maximum=1.0,
-        step=0.01,
-        label="Min-p",
-        help="Drops tokens less likely than this share of the likeliest one. 0 keeps all.",
-    )
-    repetition_penalty: float = _setting(
-        1.0,
-        minimum=1.0,
-        maximum=2.0,
-        step=0.01,
-        label="Repetition penalty",
-        help="Makes tokens that already appeared less likely. 1 is off; 1.1 is gentle.",
-    )
-    repetition_window: int = _setting(
-        64,
-        minimum=0,
-        maximum=4096,
-        step=16,
-        unit="tokens",
-        label="Repetition window",
-        help="How many of the newest tokens the repetition penalty looks back on. 0 turns it off.",
-    )
-    seed: int | None = _setting(
-        None,
-        minimum=0,
-        maximum=2**64 - 1,
-        step=1,
-        label="Seed",
-        none_label="new for each reply",
-        help="The same seed, settings and conversation give the same reply again. Empty draws a new one each time.",
-    )
-    max_tokens: int = _setting(
-        2048,
-        minimum=1,
-        maximum=131072,
-        step=1,
-        unit="tokens",
-        logarithmic=True,
-        label="Max tokens",
-        help="The longest a reply may get. It also ends where the model ends its turn or the context is full.",
-    )
-    stop: str = _setting(
-        "",
-        label="Stop text",
-        multiline=True,
-        help="The reply ends before any of these texts, one a line. They are never shown.",
-    )
+from engine.core.setting import declared as _setting
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -270,6 +188,11 @@ class Group(Record):
     scope: Scope
     applies: Applies
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of its settings."""
+        return tuple(entry.name for entry in fields(self.values))
+
 
 GROUPS = (
     Group("Sampling", Sampling, Scope.CHAT, Applies.NEXT_REPLY),
@@ -283,7 +206,7 @@ GROUPS = (
 )
 
 
-def _declared() -> Iterator[Setting]:
+def _all() -> Iterator[Setting]:
     for group in GROUPS:
         hints = get_type_hints(group.values)
         for entry in fields(group.values):
@@ -305,7 +228,7 @@ def _declared() -> Iterator[Setting]:
             )
 
 
-SETTINGS: tuple[Setting, ...] = tuple(_declared())
+SETTINGS: tuple[Setting, ...] = tuple(_all())
 BY_NAME: Mapping[str, Setting] = {setting.name: setting for setting in SETTINGS}
 
 

@@ -91,6 +91,7 @@ def load(entry: ModelEntry, weights: Weights, progress: Progress) -> Loaded:
                 bandwidth_bytes_per_s=device.bandwidth_bytes_per_s,
                 fingerprint=fingerprint(folder),
                 load_s=time.perf_counter() - started,
+                recommended=entry.recommended,
             ),
         )
 

@@ -11,13 +11,16 @@ from engine.cache.prefix import PrefixCache
 from engine.core.facts import FinishReason, ReplyFacts
 from engine.core.messages import Cancelled, Event, Finished, Generate, PrefillProgress, ReplyOdds, TextDelta
 from engine.core.odds import ALTERNATIVES
+from engine.core.text_lines import read_texts
 from engine.inference.decode import decode
 from engine.inference.loader import Loaded
+from engine.inference.next_tokens import next_tokens
 from engine.inference.odds import Odds
 from engine.inference.prefill import ChunkSize, prefill
 from engine.inference.prompt_plan import Plan
 from engine.inference.reply_text import ReplyText
 from engine.inference.sampling import Sampler
+from engine.inference.vocabulary import bias_by_id, breaker_ids
 from engine.metrics import RollingRate, rate
 
 RATE_WINDOW_S = 2.0
@@ -68,7 +71,9 @@ class Reply:
         self._room = room
         self._cancelled = cancelled
         self._seed = request.sampling.seed if request.sampling.seed is not None else secrets.randbits(32)
-        self._sampler = Sampler(request.sampling, self._seed, plan.ids)
+        tokenizer, sampling = bench.loaded.tokenizer, request.sampling
+        breakers = breaker_ids(read_texts(sampling.dry_breakers), tokenizer) if sampling.dry_multiplier > 0 else ()
+        self._sampler = Sampler(sampling, self._seed, plan.ids, bias_by_id(sampling.logit_bias, tokenizer), breakers)
         self._text = ReplyText(bench.loaded.tokenizer, request.sampling.stop, inside_reasoning=inside_reasoning)
         self._odds = Odds(bench.loaded.tokenizer, ALTERNATIVES) if request.keep_probabilities == "on" else None
         self._rolling = RollingRate(RATE_WINDOW_S)
@@ -81,7 +86,7 @@ class Reply:
         self._chunks: list[int] = []
 
     def events(self) -> Iterator[Event]:
-        """Yield PrefillProgress, TextDelta, and one Finished or Cancelled."""
+        """Yield PrefillProgress, TextDelta, NextTokens where a token was written, and one Finished or Cancelled."""
         mx.reset_peak_memory()
         self._began = time.perf_counter()
         self._cached = self._bench.cache.reuse(self._plan.ids, self._plan.pinned)
@@ -92,6 +97,11 @@ class Reply:
         if self._odds and self._written:
             yield ReplyOdds(self._request.request_id, self._odds.of(len(self._written)))
         facts = self._facts(reason)
+        if self._output:
+            loaded = self._bench.loaded
+            yield next_tokens(
+                self._request.request_id, self._sampler, self._written, self._output, loaded.tokenizer, loaded.end_ids
+            )
         ended: Event = Finished(self._request.request_id, facts)
         yield Cancelled(self._request.request_id, facts) if reason == "cancelled" else ended
 

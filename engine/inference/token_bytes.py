@@ -19,7 +19,7 @@ class TokenBytes:
     """
 
     def __init__(self, backend: Any) -> None:
-        kinds = set(_decoder_kinds(backend.decoder))
+        kinds = set(decoder_kinds(backend.decoder))
         self._byte_level = "ByteLevel" in kinds and kinds <= {"ByteLevel", "Fuse"}
         self.fallback = "ByteFallback" in kinds
         self._spaced = bool(kinds & {"Replace", "Metaspace"})
@@ -38,7 +38,7 @@ class TokenBytes:
         return token.replace(SPACE, " ") if self._spaced else token
 
 
-def _decoder_kinds(decoder: Any) -> Iterator[str]:
+def decoder_kinds(decoder: Any) -> Iterator[str]:
     """Yield the names of a `tokenizers` decoder's steps."""
     if decoder is None:
         return

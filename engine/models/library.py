@@ -12,6 +12,7 @@ from engine.core.facts import ModelEntry
 from engine.core.paths import Paths
 from engine.models import starter
 from engine.models.facts import Facts, read_config, read_facts
+from engine.models.generation_config import read_recommended
 from engine.models.huggingface_cache import CachedRepository, cache_folder, cached_repositories
 from engine.models.integrity import problem_of
 from engine.models.names import human_name
@@ -170,6 +171,7 @@ def _folder_entry(folder: Path, origin: str, model_id: str, name: str, problem: 
         context=facts.context if facts else 0,
         quantization=facts.quantization if facts else "",
         problem=problem,
+        recommended=read_recommended(folder),
     )
 
 

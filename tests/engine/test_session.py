@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from engine.core.errors import ContextFull, GenerationFailed, OutOfMemory, TemplateError
-from engine.core.messages import Cancelled, Finished, PrefillProgress, TextDelta
+from engine.core.messages import Cancelled, Finished, NextTokens, PrefillProgress, TextDelta
 from engine.core.settings import Sampling
 from engine.session import LARGEST_DEFAULT_CONTEXT, Session
 from tests.engine.talk import GREEDY, agree, ask, assistant, next_logits, prompt_ids, request, reusable, user
@@ -263,7 +263,7 @@ def test_the_events_come_in_order_and_add_up(tiny_loaded):
     kinds = [type(event) for event in answer.events]
     reading = [event for event in answer.events if isinstance(event, PrefillProgress)]
     writing = [event for event in answer.events if isinstance(event, TextDelta)]
-    assert kinds == [PrefillProgress] * len(reading) + [TextDelta] * len(writing) + [Finished]
+    assert kinds == [PrefillProgress] * len(reading) + [TextDelta] * len(writing) + [NextTokens, Finished]
     total = answer.facts.prompt_tokens - 1
     assert [event.done for event in reading] == list(np.cumsum([0, *answer.facts.chunks]))
     assert {(event.total, event.cached, event.context) for event in reading} == {(total + 1, 0, 512)}

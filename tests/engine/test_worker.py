@@ -22,6 +22,7 @@ from engine.core.messages import (
     MemoryMeasured,
     ModelLoaded,
     ModelUnloaded,
+    NextTokens,
     PrefillProgress,
     PromptInspected,
     SetUnloadAfter,
@@ -59,7 +60,7 @@ def without_memory(events):
 def test_a_reply_loads_the_model_it_names_by_itself(worker):
     events = without_memory(finish(worker.connect(), generate("a")))
     order = list(dict.fromkeys(kinds(events)))
-    assert order == [LoadProgress, ModelLoaded, PrefillProgress, TextDelta, Finished]
+    assert order == [LoadProgress, ModelLoaded, PrefillProgress, TextDelta, NextTokens, Finished]
     assert events[-1].reply.model == "one"
     assert [event.fraction for event in events if isinstance(event, LoadProgress)] == sorted(
         event.fraction for event in events if isinstance(event, LoadProgress)

@@ -17,6 +17,8 @@ def another(setting):
         return next(value for value, _ in setting.choices if value != setting.default)
     if setting.kind is bool:
         return not setting.default
+    if setting.form:
+        return "#7=1"
     if setting.kind is str:
         return f"zebra {setting.name}"
     candidates = [setting.minimum + (setting.step or 1) * count for count in (1, 2)]

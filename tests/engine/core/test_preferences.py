@@ -235,3 +235,60 @@ def test_whatever_json_the_file_holds_flint_starts_and_saves(tmp_path_factory, v
     preferences.set("top_k", 11)
     assert Preferences(path).changed() == preferences.changed()
     assert preferences.values().keys() == {setting.name for setting in SETTINGS}
+
+
+# -- for one model ----------------------------------------------------------------------------------------------------------
+
+
+def test_what_is_set_for_a_model_goes_before_what_is_set_for_all_chats(path):
+    preferences = Preferences(path)
+    preferences.set("top_k", 7)
+    preferences.set("temperature", 0.5)
+    preferences.set_for_model("org/one", {"temperature": 0.9, "seed": 3})
+    again = Preferences(path)
+    assert again.for_model("org/one") == {"top_k": 7, "temperature": 0.9, "seed": 3}
+    assert again.of_model("org/one") == {"temperature": 0.9, "seed": 3}
+    assert again.for_model("org/two") == again.changed() == {"top_k": 7, "temperature": 0.5}
+
+
+def test_a_models_values_are_replaced_as_a_whole_and_its_entry_goes_with_the_last_one(path):
+    preferences = Preferences(path)
+    preferences.set_for_model("one", {"temperature": 0.9, "seed": 3})
+    preferences.set_for_model("two", {"top_k": 1})
+    preferences.set_for_model("one", {"seed": 4})
+    assert Preferences(path).of_model("one") == {"seed": 4}
+    preferences.set_for_model("one", {})
+    assert json.loads(path.read_text())["models"] == {"two": {"top_k": 1}}
+    preferences.set_for_model("two", {})
+    assert "models" not in json.loads(path.read_text())
+
+
+def test_a_bad_value_for_a_model_is_refused_and_a_stored_one_left_out(path):
+    preferences = Preferences(path)
+    with pytest.raises(SettingsError):
+        preferences.set_for_model("one", {"top_k": -1})
+    assert not path.exists()
+    write(path, {"version": 1, "values": {}, "models": {"one": {"top_k": -1, "seed": 2, "hue": 7}, "two": 5}})
+    preferences = Preferences(path)
+    assert preferences.of_model("one") == {"seed": 2}
+    assert preferences.of_model("two") == {}
+    preferences.set_for_model("one", {"seed": 3})
+    assert json.loads(path.read_text())["models"] == {"one": {"seed": 3, "hue": 7}, "two": 5}
+
+
+def test_the_default_is_stored_where_it_is_meant(path):
+    preferences = Preferences(path)
+    preferences.set("top_k", 40, explicit=True)
+    assert stored(path) == Preferences(path).changed() == {"top_k": 40}
+    preferences.set("top_k", 40)
+    assert stored(path) == {}
+
+
+def test_all_values_are_replaced_at_once(path):
+    preferences = Preferences(path)
+    preferences.set("top_k", 7)
+    preferences.set_all({"temperature": 0.7, "seed": 1})
+    assert Preferences(path).changed() == {"temperature": 0.7, "seed": 1}
+    with pytest.raises(SettingsError):
+        preferences.set_all({"temperature": 7})
+    assert Preferences(path).changed() == {"temperature": 0.7, "seed": 1}

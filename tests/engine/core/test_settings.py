@@ -12,7 +12,7 @@ from engine.core.settings import BY_NAME, GROUPS, SETTINGS, Conversation, Engine
 
 NUMBERS = [setting for setting in SETTINGS if setting.kind in (int, float)]
 WHOLE = [setting for setting in SETTINGS if setting.kind is int]
-TEXTS = [setting for setting in SETTINGS if setting.kind is str and not setting.choices]
+TEXTS = [setting for setting in SETTINGS if setting.kind is str and not setting.choices and setting.form is None]
 CHOICES = [setting for setting in SETTINGS if setting.choices]
 BOUNDED = [(setting, bound) for setting in NUMBERS for bound in (setting.minimum, setting.maximum)]
 anything = st.one_of(

@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.core.settings import Sampling
-from engine.inference.sampling import Sampler, heat, min_p, penalize, top_k, top_p
+from engine.inference.penalties import penalize
+from engine.inference.sampling import Sampler, heat, min_p, top_k, top_p, xtc
 
 # Quarters tie often and are exact in every float type; plain floats hardly ever tie.
 quarters = st.lists(st.integers(-40, 40).map(lambda value: value / 4), min_size=2, max_size=60)
@@ -102,6 +103,32 @@ def test_min_p_of_one_keeps_all_that_are_likeliest():
     assert kept(min_p(mx.array([1.0, 3.0, 3.0, 2.999]), 1.0)) == {1, 2}
 
 
+def without_top_choices(scores, threshold):
+    """Of all tokens that reach the threshold, all but the least likely go; of equals the last one stays."""
+    shares = probabilities(scores)
+    top = [token for token in ranked(scores) if shares[token] >= threshold]
+    return set(range(len(scores))) - set(top[:-1])
+
+
+@settings(max_examples=200, deadline=None)
+@given(scores=logits_of_any_kind, threshold=st.floats(0.001, 0.5))
+def test_xtc_excludes_all_top_choices_but_the_least_likely(scores, threshold):
+    result = xtc(floats(scores), threshold)
+    # Where a share falls on the threshold within float32, either side is right.
+    possible = [without_top_choices(np.float32(scores), threshold * factor) for factor in (1 - 1e-5, 1, 1 + 1e-5)]
+    assert kept(result) in possible
+    for index in kept(result):
+        assert result[index].item() == np.float32(scores[index])
+
+
+def test_xtc_leaves_a_token_that_is_above_the_threshold_alone():
+    scores = mx.log(mx.array([0.5, 0.3, 0.15, 0.05]))
+    assert kept(xtc(scores, 0.4)) == {0, 1, 2, 3}
+    assert kept(xtc(scores, 0.3)) == {1, 2, 3}
+    assert kept(xtc(scores, 0.1)) == {2, 3}
+    assert kept(xtc(scores, 0.0)) == {3}
+
+
 @settings(max_examples=150, deadline=None)
 @given(scores=logits_of_any_kind, penalty=st.floats(1, 2), data=st.data())
 def test_the_penalty_divides_positive_scores_and_multiplies_negative_ones_once(scores, penalty, data):
@@ -131,6 +158,8 @@ def reference(scores, sampling, history):
         scores[token] = (
             scores[token] / sampling.repetition_penalty if scores[token] > 0 else scores[token] * sampling.repetition_penalty
         )
+    counts = np.bincount(np.array(history, dtype=int), minlength=len(scores))
+    scores -= counts * sampling.frequency_penalty + (counts > 0) * sampling.presence_penalty
     scores = scores / sampling.temperature
     candidates = ranked(scores)[: sampling.top_k or None]
     within = probabilities(scores[candidates])
@@ -139,7 +168,11 @@ def reference(scores, sampling, history):
         token for token, share in zip(candidates[:count], within, strict=False) if share >= sampling.min_p * within[0]
     ]
     result = np.zeros(len(scores))
-    result[candidates] = probabilities(scores[candidates])
+    result[candidates] = (1 - sampling.xtc_probability) * probabilities(scores[candidates])
+    if sampling.xtc_probability:
+        left = without_top_choices(scores[candidates], sampling.xtc_threshold)
+        candidates = [token for place, token in enumerate(candidates) if place in left]
+        result[candidates] += sampling.xtc_probability * probabilities(scores[candidates])
     return result
 
 
@@ -154,6 +187,11 @@ CASES = [
     {"temperature": 1.0, **OFF, "top_p": 0.9},
     {"temperature": 1.0, **OFF, "min_p": 0.2},
     {"temperature": 0.8, "top_k": 5, "top_p": 0.95, "min_p": 0.1, "repetition_penalty": 1.5, "repetition_window": 3},
+    {"temperature": 1.0, **OFF, "presence_penalty": 1.0},
+    {"temperature": 1.0, **OFF, "frequency_penalty": 0.7},
+    {"temperature": 1.0, **OFF, "xtc_probability": 1.0},
+    {"temperature": 1.0, **OFF, "xtc_probability": 0.5, "xtc_threshold": 0.15},
+    {"temperature": 1.2, "top_k": 6, "top_p": 0.97, "min_p": 0.03, "xtc_probability": 0.3, "frequency_penalty": -0.5},
 ]
 
 
