@@ -14,6 +14,10 @@ class Mark(IntFlag):
     STRIKE = 4
     CODE = 8
     DIM = 16
+    # A formula, delimiters included; a formula that no delimiter closes yet; a footnote's number.
+    MATH = 32
+    SOURCE = 64
+    RAISED = 128
 
 
 @dataclass(frozen=True)
@@ -36,10 +40,14 @@ class Gap(Enum):
 
 @dataclass(frozen=True)
 class Marker:
-    """A list item's sign: a bullet, a number or a check box, standing in the space before `right` pixels."""
+    """A list item's sign: a bullet, a number or a check box, standing in the space before `right` pixels.
+
+    `note`: the sign is a footnote's label.
+    """
 
     sign: str
     right: int
+    note: bool = False
 
 
 @dataclass(frozen=True)
@@ -98,10 +106,18 @@ class TableRows:
 
 
 @dataclass(frozen=True)
+class Equation:
+    """A formula set apart: its source as written, delimiters included, lines broken by U+2028."""
+
+    place: Place
+    source: str
+
+
+@dataclass(frozen=True)
 class Rule:
     """A line across."""
 
     place: Place
 
 
-type Block = Paragraph | Code | TableRows | Rule
+type Block = Paragraph | Code | TableRows | Equation | Rule

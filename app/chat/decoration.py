@@ -3,9 +3,9 @@
 from bisect import bisect_right
 
 from PySide6.QtCore import QPointF, QRect, QRectF, Qt
-from PySide6.QtGui import QColor, QPainter, QPen, QTextBlock, QTextDocument, QTextTable
+from PySide6.QtGui import QColor, QPainter, QPen, QTextBlock, QTextBlockFormat, QTextDocument, QTextTable
 
-from app.chat.blocks import Block, Code, Marker, Paragraph, Place, Rule, TableRows
+from app.chat.blocks import Block, Code, Equation, Marker, Paragraph, Place, Rule, TableRows
 from app.chat.code import language_name
 from app.chat.document import Document
 from app.chat.formats import ABOVE_CODE, CODE_HEADER, CODE_PADDING_BOTTOM, CODE_PADDING_SIDE, FRAME_LINE, ROW_PADDING
@@ -36,9 +36,11 @@ class Decoration:
             top = self._cell_top(table, 0)
             return QRect(left, top, width - left, self._table_bottom(table) - top)
         first, last = self._document.text_blocks(index)
-        line = self._line_height(block)
         top = self._top(first)
-        bottom = self._top(last) + max(1, last.layout().lineCount()) * line
+        if isinstance(block, Paragraph | Equation) and _is_tall(last):
+            bottom = round(self._text.documentLayout().blockBoundingRect(last).bottom())
+        else:
+            bottom = self._top(last) + max(1, last.layout().lineCount()) * self._line_height(block)
         if isinstance(block, Code):
             top, bottom = top - ABOVE_CODE, bottom + CODE_PADDING_BOTTOM + FRAME_LINE
         return QRect(left, top, width - left, bottom - top)
@@ -69,7 +71,7 @@ class Decoration:
                 self._paint_rows(painter, index, block, space, clip)
             case Rule():
                 painter.fillRect(QRect(space.left(), space.center().y(), space.width(), 1), self._theme.color("separator"))
-            case Paragraph():
+            case Paragraph() | Equation():
                 pass
         if block.place.markers:
             first, _ = self._document.text_blocks(index)
@@ -147,3 +149,7 @@ class Decoration:
         row = table.rows() - 1
         lasts = [table.cellAt(row, column).lastCursorPosition().block() for column in range(table.columns())]
         return max(self._top(block) + max(1, block.layout().lineCount()) * line for block in lasts) + ROW_PADDING
+
+
+def _is_tall(block: QTextBlock) -> bool:
+    return block.blockFormat().lineHeightType() == QTextBlockFormat.LineHeightTypes.MinimumHeight.value

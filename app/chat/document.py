@@ -6,10 +6,14 @@ from time import perf_counter
 
 from PySide6.QtGui import QTextBlock, QTextBlockFormat, QTextCharFormat, QTextCursor, QTextDocument, QTextTable
 
-from app.chat.blocks import Block, Code, Gap, Paragraph, Row, Rule, Run, TableRows
+from app.chat.blocks import Block, Code, Equation, Gap, Mark, Paragraph, Row, Rule, Run, TableRows
 from app.chat.code import find_lexer
 from app.chat.colouring import Colouring
 from app.chat.formats import ABOVE_CODE, CODE_PADDING_BOTTOM, FRAME_LINE, Formats
+from app.chat.formula import Formula
+from app.chat.formulas import Drawing, formulas
+from app.chat.math_object import MATH, OBJECT, MathObject, is_drawn, source_of
+from app.chat.math_syntax import inside
 
 _UNDER_HEADING = 4
 _KEEP = QTextCursor.MoveMode.KeepAnchor
@@ -32,15 +36,21 @@ class Document:
     slices of time, so that a long block never stops the window.
     """
 
-    def __init__(self, document: QTextDocument, formats: Formats) -> None:
+    def __init__(self, document: QTextDocument, formats: Formats, *, draws: bool = True) -> None:
+        """Show in `document`; without `draws`, nobody will look at it and formulas stay as they were written."""
         self._document = document
         self._formats = formats
+        self._draws = draws
         self._blocks: list[Block] = []
         self._starts: list[int] = []
         self._colourings: dict[int, Colouring] = {}
         self._waiting: list[Colouring] = []
         # Kept, since the document can't be asked for a table before the edit that inserts it has ended.
         self._tables: dict[int, QTextTable] = {}
+        self._math = MathObject(document)
+        # The blocks that show a formula's source as long as it is being drawn.
+        self._undrawn: set[int] = set()
+        document.documentLayout().registerHandler(MATH, self._math)
         document.setUndoRedoEnabled(False)
         document.setDocumentMargin(0)
 
@@ -93,6 +103,8 @@ class Document:
         self._blocks, self._starts, self._waiting = [], [], []
         self._colourings.clear()
         self._tables.clear()
+        self._undrawn.clear()
+        self._math.clear()
 
     def show(self, blocks: Sequence[Block], unchanged: int = 0) -> None:
         """Show `blocks`; the first `unchanged` are known to be what is shown already."""
@@ -111,6 +123,39 @@ class Document:
             self._append(cursor, block)
         cursor.endEditBlock()
         self._make_room_above()
+
+    def take_formulas(self) -> bool:
+        """Put the formulas in place that were drawn by now; return whether anything changed."""
+        changed = False
+        cursor = QTextCursor(self._document)
+        for index in sorted(self._undrawn):
+            self._undrawn.discard(index)
+            for position, source, form in self._formulas_of(index):
+                formula = formulas().get(*inside(source))
+                if isinstance(formula, Formula):
+                    cursor.setPosition(position)
+                    cursor.setPosition(position + 1, _KEEP)
+                    cursor.setCharFormat(self._drawn(source, formula, form))
+                    changed = True
+                elif formula is Drawing.PENDING:
+                    self._undrawn.add(index)
+        return changed
+
+    def _formulas_of(self, index: int) -> list[tuple[int, str, QTextCharFormat]]:
+        """Return place, source and format of each formula of shown block `index` that is not a picture."""
+        found = []
+        text, last = self.text_blocks(index)
+        while text.isValid() and text.position() <= last.position():
+            iterator = text.begin()
+            while not iterator.atEnd():
+                fragment = iterator.fragment()
+                source = source_of(fragment.charFormat())
+                if source and not is_drawn(fragment.charFormat()):
+                    places = range(fragment.position(), fragment.position() + fragment.length())
+                    found += [(place, source, fragment.charFormat()) for place in places]
+                iterator += 1
+            text = text.next()
+        return found
 
     def colour(self, budget_s: float | None = None) -> None:
         """Colour waiting code, for `budget_s` seconds at most, or all of it."""
@@ -140,6 +185,7 @@ class Document:
         gone = [self._colourings.pop(index) for index in list(self._colourings) if index >= count]
         self._waiting = [job for job in self._waiting if job not in gone]
         self._tables = {index: table for index, table in self._tables.items() if index < count}
+        self._undrawn = {index for index in self._undrawn if index < count}
         start = self._starts[count]
         before = self._blocks[count - 1] if count else None
         fresh = before is None or isinstance(before, TableRows)
@@ -172,9 +218,14 @@ class Document:
         self._space_table(len(self._blocks) - 2, gap)
         match block:
             case Paragraph():
-                cursor.setBlockFormat(self._formats.paragraph(block.level, gap, block.place.indent))
+                cursor.setBlockFormat(self._paragraph_format(block, gap))
                 cursor.setBlockCharFormat(self._formats.text(block.level))
-                self._insert_runs(cursor, block.runs, block.level)
+                self._insert_runs(cursor, block.runs, block.level, len(self._blocks) - 1)
+            case Equation():
+                cursor.setBlockFormat(self._formats.equation(gap, block.place.indent))
+                cursor.setBlockCharFormat(self._formats.text())
+                run = Run(block.source, Mark.MATH)
+                self._insert_formula(cursor, run, len(self._blocks) - 1, self._formats.text())
             case Rule():
                 cursor.setBlockFormat(self._formats.rule(gap, block.place.indent))
             case Code():
@@ -182,10 +233,31 @@ class Document:
             case TableRows():
                 self._insert_table(cursor, block, gap)
 
-    def _insert_runs(self, cursor: QTextCursor, runs: Sequence[Run], level: int) -> None:
+    def _paragraph_format(self, block: Paragraph, gap: int) -> QTextBlockFormat:
+        tall = any(Mark.MATH in run.marks for run in block.runs)
+        return self._formats.paragraph(block.level, gap, block.place.indent, tall=tall)
+
+    def _insert_runs(self, cursor: QTextCursor, runs: Sequence[Run], level: int, index: int) -> None:
         style = f"read-h{min(level, 3)}" if level else "read"
         for run in runs:
-            cursor.insertText(run.text.translate(_HARMLESS), self._formats.run(style, run.marks, run.href))
+            if Mark.MATH in run.marks:
+                self._insert_formula(cursor, run, index, self._formats.run(style, run.marks & ~Mark.MATH, run.href))
+            else:
+                cursor.insertText(run.text.translate(_HARMLESS), self._formats.run(style, run.marks, run.href))
+
+    def _insert_formula(self, cursor: QTextCursor, run: Run, index: int, text: QTextCharFormat) -> None:
+        """Insert the one character that stands for a formula: as it was written, until there is a picture."""
+        form = self._formats.formula(run.text, None, text)
+        formula = formulas().get(*inside(run.text)) if self._draws else Drawing.FAILED
+        if isinstance(formula, Formula):
+            form = self._drawn(run.text, formula, form)
+        elif formula is Drawing.PENDING:
+            self._undrawn.add(index)
+        cursor.insertText(OBJECT, form)
+
+    def _drawn(self, source: str, formula: Formula, form: QTextCharFormat) -> QTextCharFormat:
+        self._math.add(source, formula)
+        return self._formats.formula(source, formula, form)
 
     def _insert_code(self, cursor: QTextCursor, block: Code, gap: int) -> None:
         text = self._formats.code_text()
@@ -214,7 +286,7 @@ class Document:
         form = self._formats.table(block.columns, gap, block.place.indent)
         table = cursor.insertTable(max(1, len(block.rows)), len(block.columns), form)
         self._tables[len(self._blocks) - 1] = table
-        self._fill(table, block, 0)
+        self._fill(table, block, 0, len(self._blocks) - 1)
         cursor.movePosition(_END)
         _reset(cursor)
 
@@ -228,19 +300,25 @@ class Document:
             form.setBottomMargin(below)
             table.setFormat(form)
 
-    def _fill(self, table: QTextTable, block: TableRows, first: int) -> None:
-        for index in range(first, len(block.rows)):
-            head = block.head and index == 0
-            for column, runs in enumerate(_cells(block.rows[index], len(block.columns))):
-                cell = table.cellAt(index, column)
+    def _fill(self, table: QTextTable, block: TableRows, first: int, index: int) -> None:
+        """Write the rows of shown block `index` from row `first` on."""
+        for row in range(first, len(block.rows)):
+            head = block.head and row == 0
+            for column, runs in enumerate(_cells(block.rows[row], len(block.columns))):
+                cell = table.cellAt(row, column)
                 cursor = cell.firstCursorPosition()
                 cursor.movePosition(QTextCursor.MoveOperation.EndOfBlock, _KEEP)
                 cursor.removeSelectedText()
-                cursor.setBlockFormat(self._formats.cell(block.columns[column]))
+                tall = any(Mark.MATH in run.marks for run in runs)
+                cursor.setBlockFormat(self._formats.cell(block.columns[column], tall=tall))
                 # A cell's format is its first block's text format too: one call sets both.
                 cell.setFormat(self._formats.cell_edges(self._run_format(Run(""), head), column, len(block.columns)))
                 for run in runs:
-                    cursor.insertText(run.text.translate(_HARMLESS), self._run_format(run, head))
+                    if Mark.MATH in run.marks:
+                        plain = replace(run, marks=run.marks & ~Mark.MATH)
+                        self._insert_formula(cursor, run, index, self._run_format(plain, head))
+                    else:
+                        cursor.insertText(run.text.translate(_HARMLESS), self._run_format(run, head))
 
     def _run_format(self, run: Run, head: bool) -> QTextCharFormat:
         if head:
@@ -268,12 +346,16 @@ class Document:
         return True
 
     def _grow_paragraph(self, cursor: QTextCursor, old: Paragraph, block: Paragraph) -> None:
+        index = len(self._blocks) - 1
         kept, rest = _common(old.runs, block.runs)
         cursor.setPosition(self._starts[-1] + kept)
         cursor.movePosition(_END, _KEEP)
         if cursor.hasSelection():
             cursor.removeSelectedText()
-        self._insert_runs(cursor, rest, block.level)
+        form = self._paragraph_format(block, round(cursor.blockFormat().topMargin()))
+        if form != cursor.blockFormat():
+            cursor.setBlockFormat(form)
+        self._insert_runs(cursor, rest, block.level, index)
 
     def _grow_code(self, cursor: QTextCursor, old: Code, block: Code) -> None:
         added = block.text[len(old.text) :].translate(_HARMLESS_CODE)
@@ -291,7 +373,7 @@ class Document:
         if len(block.rows) > len(old.rows) >= 1:
             table.appendRows(len(block.rows) - len(old.rows))
         same = next((index for index, row in enumerate(old.rows) if row != block.rows[index]), len(old.rows))
-        self._fill(table, block, same)
+        self._fill(table, block, same, len(self._blocks) - 1)
 
 
 def _above(before: Block | None, block: Block) -> int:
@@ -332,10 +414,11 @@ def _common(old: Sequence[Run], new: Sequence[Run]) -> tuple[int, list[Run]]:
     kept = 0
     for index, run in enumerate(new):
         before = old[index] if index < len(old) else None
+        math = Mark.MATH in run.marks
         if run == before:
-            kept += _units(run.text)
+            kept += 1 if math else _units(run.text)
             continue
-        if before is None or (before.marks, before.href) != (run.marks, run.href):
+        if before is None or math or (before.marks, before.href) != (run.marks, run.href):
             return kept, list(new[index:])
         same = _common_length(before.text, run.text)
         return kept + _units(run.text[:same]), [replace(run, text=run.text[same:]), *new[index + 1 :]]

@@ -14,6 +14,9 @@ from PySide6.QtGui import (
 )
 
 from app.chat.blocks import Column, Mark
+from app.chat.formula import Formula
+from app.chat.math_object import drawn_format, written_format
+from app.chat.math_syntax import inside
 from app.theme import Theme
 
 CODE_HEADER, CODE_PADDING_TOP, CODE_PADDING_BOTTOM, CODE_PADDING_SIDE = 28, 9, 9, 12
@@ -23,6 +26,9 @@ ROW_PADDING = 4
 CELL_PADDING = 8
 
 _FIXED = QTextBlockFormat.LineHeightTypes.FixedHeight.value
+_MINIMUM = QTextBlockFormat.LineHeightTypes.MinimumHeight.value
+# The mathematical font's letters are smaller than the text's at the same size.
+_MATH_SIZE, _DISPLAY_SIZE = 1.16, 1.3
 _CODE_ROLES = {"key": "c-key", "fn": "c-fn", "str": "c-str", "num": "c-num", "com": "c-com", "del": "critical"}
 _ALIGN = {"left": Qt.AlignmentFlag.AlignLeft, "center": Qt.AlignmentFlag.AlignHCenter, "right": Qt.AlignmentFlag.AlignRight}
 
@@ -45,9 +51,28 @@ class Formats:
         """Return the format of plain text in a paragraph or a heading of `level`."""
         return self.run(self._style(level), Mark.PLAIN, "")
 
-    def paragraph(self, level: int, gap: int, indent: int) -> QTextBlockFormat:
-        """Return the block format of a paragraph or heading; `gap` above it and `indent` in pixels."""
-        return self._lines(self._theme.line(self._style(level)), gap, indent)
+    def paragraph(self, level: int, gap: int, indent: int, *, tall: bool = False) -> QTextBlockFormat:
+        """Return the block format of a paragraph or heading; `gap` above it and `indent` in pixels.
+
+        `tall`: its lines may be higher than text is, as formulas are.
+        """
+        block = self._lines(self._theme.line(self._style(level)), gap, indent)
+        if tall:
+            block.setLineHeight(block.lineHeight(), _MINIMUM)
+        return block
+
+    def equation(self, gap: int, indent: int) -> QTextBlockFormat:
+        """Return the block format of a formula set apart."""
+        block = self.paragraph(0, gap, indent, tall=True)
+        block.setAlignment(Qt.AlignmentFlag.AlignHCenter)
+        return block
+
+    def formula(self, source: str, formula: Formula | None, text: QTextCharFormat) -> QTextCharFormat:
+        """Return the format of the character that stands for a formula, a picture or not, among `text`."""
+        if formula is not None:
+            return drawn_format(text, formula)
+        size = text.font().pixelSize() * (_DISPLAY_SIZE if inside(source)[1] else _MATH_SIZE)
+        return written_format(text, self._theme.font("code"), source, size)
 
     def rule(self, gap: int, indent: int) -> QTextBlockFormat:
         """Return the format of the empty block a rule is painted in."""
@@ -66,9 +91,11 @@ class Formats:
         code.setForeground(self._theme.color(self._ink))
         return code
 
-    def cell(self, column: Column) -> QTextBlockFormat:
-        """Return the block format of a table's cell."""
+    def cell(self, column: Column, *, tall: bool = False) -> QTextBlockFormat:
+        """Return the block format of a table's cell; `tall` as with a paragraph."""
         block = self._lines(self._theme.line("read-table"), 0, 0)
+        if tall:
+            block.setLineHeight(block.lineHeight(), _MINIMUM)
         block.setAlignment(_ALIGN[column.align] | Qt.AlignmentFlag.AlignVCenter)
         return block
 
@@ -106,16 +133,20 @@ class Formats:
 
     def _run(self, style: str, marks: Mark, href: str) -> QTextCharFormat:
         form = QTextCharFormat()
-        font = self._theme.font("code" if Mark.CODE in marks else style)
+        fixed = bool(marks & (Mark.CODE | Mark.SOURCE))
+        font = self._theme.font("code" if fixed else style)
         if Mark.BOLD in marks:
             font.setWeight(QFont.Weight.DemiBold)
         font.setItalic(Mark.ITALIC in marks)
         font.setStrikeOut(Mark.STRIKE in marks)
         form.setFont(font)
-        role = "accent-ink" if href else "ink-2" if Mark.DIM in marks or style == "head" else self._ink
+        quiet = marks & (Mark.DIM | Mark.SOURCE)
+        role = "accent-ink" if href or Mark.RAISED in marks else "ink-2" if quiet or style == "head" else self._ink
         form.setForeground(self._theme.color(role))
         if Mark.CODE in marks:
             form.setBackground(self._theme.color("inset"))
+        if Mark.RAISED in marks:
+            form.setVerticalAlignment(QTextCharFormat.VerticalAlignment.AlignSuperScript)
         if href:
             form.setAnchor(True)
             form.setAnchorHref(href)

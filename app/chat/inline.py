@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from app.chat.blocks import Mark, Run
+from app.chat.math_syntax import DISPLAY, INLINE
 
 if TYPE_CHECKING:
     from markdown_it.token import Token
@@ -13,6 +14,7 @@ LINE_BREAK = "\u2028"
 
 _OPENING = {"strong_open": Mark.BOLD, "em_open": Mark.ITALIC, "s_open": Mark.STRIKE}
 _CLOSING = {"strong_close": Mark.BOLD, "em_close": Mark.ITALIC, "s_close": Mark.STRIKE}
+_LONGEST_LABEL = 24
 _BREAK_TAG = re.compile(r"<br\s*/?>", re.IGNORECASE)
 
 
@@ -25,7 +27,7 @@ def runs(inline: "Token") -> tuple[Run, ...]:
     joined: list[Run] = []
     for run in _pieces(inline.children or []):
         last = joined[-1] if joined else None
-        if last is not None and (last.marks, last.href) == (run.marks, run.href):
+        if last is not None and (last.marks, last.href) == (run.marks, run.href) and Mark.MATH not in run.marks:
             joined[-1] = Run(last.text + run.text, run.marks, run.href)
         elif run.text:
             joined.append(run)
@@ -57,6 +59,10 @@ def _pieces(tokens: "list[Token]") -> Iterator[Run]:
             yield from _image(token, marks, href)
         elif kind in ("softbreak", "hardbreak"):
             yield Run(LINE_BREAK, marks, href)
+        elif kind in (INLINE, DISPLAY):
+            yield Run(token.content.replace("\n", LINE_BREAK), marks & ~Mark.STRIKE | Mark.MATH, href)
+        elif kind == "footnote_ref":
+            yield Run(str(token.meta["label"])[:_LONGEST_LABEL], Mark.RAISED)
         elif kind == "code_inline":
             yield Run(token.content, marks | Mark.CODE, href)
         else:

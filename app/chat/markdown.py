@@ -5,6 +5,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from app.chat.blocks import Block, Code, Paragraph, Run
+from app.chat.footnotes import add_footnotes, known_notes, notes_before
+from app.chat.math_syntax import add_math
 from app.chat.units import Open, OpenTable, Unit, is_fence_end, units
 
 if TYPE_CHECKING:
@@ -17,13 +19,15 @@ _UNDECIDED = re.compile(r"[ \t>]*(?:[-=+*_#>|`~]+|\d{1,3}[.)]?)[ \t]*")
 
 
 def make_reader() -> "MarkdownIt":
-    """Return the parser: CommonMark with tables, strikethrough and bare addresses; HTML is text."""
+    """Return the parser: CommonMark with tables, strikethrough, footnotes, formulas and bare addresses; HTML is text."""
     # Imported with the first message: the window is on screen by then.
     from markdown_it import MarkdownIt
     from mdit_py_plugins.gfm_autolink import gfm_autolink_plugin
 
-    reader = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
-    return reader.use(gfm_autolink_plugin)
+    reader = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"]).use(gfm_autolink_plugin)
+    add_footnotes(reader)
+    add_math(reader)
+    return reader
 
 
 def read(text: str, reader: "MarkdownIt | None" = None) -> tuple[Block, ...]:
@@ -66,6 +70,7 @@ class StreamReader:
         self._tail = ""
         self._opened: Open = None
         self._references: dict[str, Any] = {}
+        self._notes: set[str] = set()
         self._committed: list[Block] = []
         self._fence: _OpenFence | None = None
         self._read_length = 0
@@ -134,17 +139,20 @@ class StreamReader:
         heading = self._opened.heading if isinstance(self._opened, OpenTable) else ""
         source = decided(heading + self._tail)
         lines = source.split("\n")
-        env: dict[str, Any] = {"references": dict(self._references)}
+        env: dict[str, Any] = {"references": dict(self._references), "footnotes": known_notes(self._notes)}
         tokens = self._reader.parse(source, env)
         found = list(units(tokens, lines, self._opened))
         complete = len(lines) - 1
         cut = max((index for index, unit in enumerate(found) if unit.line < complete), default=0)
+        if found and found[-1].undecided and cut == len(found) - 1:
+            cut = max(0, cut - 1)
         if cut:
             line = found[cut].line
             self._committed += [block for unit in found[:cut] for block in unit.blocks]
             self._references |= {
                 label: entry for label, entry in env["references"].items() if entry.get("map", [0, 0])[1] <= line
             }
+            self._notes |= notes_before(tokens, line)
             self._opened = found[cut].opened
             held = self._tail[len(source) - len(heading) :]
             self._tail = "\n".join(lines[line:]) + held

@@ -67,6 +67,7 @@ class MessageView(QWidget):
 
     def _connect(self) -> None:
         self.body.link_activated.connect(self.link_activated)
+        self.body.height_changed.connect(self._fit)
         self.thought.link_activated.connect(self.link_activated)
         self.thought.height_changed.connect(self._fit)
         self.thought.opened_by_hand.connect(lambda opened: self.thought_opened.emit(self.message_id, opened))

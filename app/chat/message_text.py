@@ -23,6 +23,7 @@ from app.chat.copy_button import CopyButton
 from app.chat.decoration import Decoration
 from app.chat.document import Document
 from app.chat.formats import CODE_HEADER, FRAME_LINE, Formats
+from app.chat.formulas import formulas
 from app.chat.selection import selected_text
 from app.theme import Theme
 
@@ -46,6 +47,8 @@ class MessageText(QTextBrowser):
     # While the left button selects: where the pointer is, in global pixels; and that it was let go.
     dragged = Signal(QPoint)
     released = Signal()
+    # What is shown takes another height than before, though nobody asked for it: formulas were drawn.
+    height_changed = Signal()
 
     def __init__(self, theme: Theme, *, quiet: bool = False, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -62,6 +65,7 @@ class MessageText(QTextBrowser):
         self._slice.timeout.connect(self._colour)
         self._set_up(formats)
         theme.changed.connect(self._restyle_when_seen)
+        formulas().drawn.connect(self._take_formulas)
 
     def _set_up(self, formats: Formats) -> None:
         self.setFrameShape(QFrame.Shape.NoFrame)
@@ -212,6 +216,12 @@ class MessageText(QTextBrowser):
         data = QMimeData()
         data.setText(selected_text(self.textCursor(), self._shown))
         return data
+
+    def _take_formulas(self) -> None:
+        if self._shown.take_formulas():
+            self._place_buttons(0)
+            self.viewport().update()
+            self.height_changed.emit()
 
     def _colour(self) -> None:
         self._shown.colour(_SLICE_S)

@@ -1,11 +1,13 @@
 """What copying a selection gives: plain text that reads as it looked, with bullets, numbers and cells kept apart."""
 
 from bisect import bisect_right
+from collections.abc import Iterator
 
-from PySide6.QtGui import QTextBlock, QTextCursor
+from PySide6.QtGui import QTextBlock, QTextCharFormat, QTextCursor
 
 from app.chat.blocks import Gap, Rule, TableRows
 from app.chat.document import Document
+from app.chat.math_object import source_of
 
 _BREAKS = str.maketrans({"\u2028": "\n", "\u2029": "\n", "\ufdd0": "", "\ufdd1": ""})
 
@@ -41,17 +43,27 @@ def _separator(pieces: list[str], block: QTextBlock, document: Document) -> str:
 def _part(block: QTextBlock, start: int, end: int, document: Document) -> str:
     index, first = _owner(block, document)
     owner = document.blocks[index]
-    text = block.text()
-    # Positions count UTF-16 units, Python counts characters.
-    encoded = text.encode("utf-16-le", "surrogatepass")
-    from_unit, to_unit = max(0, start - block.position()), min(len(encoded) // 2, end - block.position())
-    part = encoded[2 * from_unit : 2 * to_unit].decode("utf-16-le", "replace")
+    from_unit = max(0, start - block.position())
+    part = "".join(source_of(form) * len(text) or text for text, form in pieces_of(block, start, end))
     if isinstance(owner, Rule):
         return "---"
     if first and from_unit == 0 and owner.place.markers:
         indent = " " * (2 * (len(owner.place.quotes) + max(0, owner.place.indent // 20 - len(owner.place.markers))))
         return indent + " ".join(marker.sign for marker in owner.place.markers) + " " + part
     return part
+
+
+def pieces_of(block: QTextBlock, start: int, end: int) -> Iterator[tuple[str, QTextCharFormat]]:
+    """Yield what a text block has between two positions of its document, cut where the format changes."""
+    iterator = block.begin()
+    while not iterator.atEnd():
+        fragment = iterator.fragment()
+        # Positions count UTF-16 units, Python counts characters.
+        encoded = fragment.text().encode("utf-16-le", "surrogatepass")
+        first, last = max(0, start - fragment.position()), min(fragment.length(), end - fragment.position())
+        if first < last:
+            yield encoded[2 * first : 2 * last].decode("utf-16-le", "replace"), fragment.charFormat()
+        iterator += 1
 
 
 def _owner(block: QTextBlock, document: Document) -> tuple[int, bool]:

@@ -4,8 +4,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from app.chat.blocks import Block, Code, Column, Gap, Marker, Paragraph, Place, Row, Rule, Run, TableRows
+from app.chat.blocks import Block, Code, Column, Equation, Gap, Mark, Marker, Paragraph, Place, Row, Rule, Run, TableRows
 from app.chat.inline import LINE_BREAK, cell_runs, runs
+from app.chat.math_syntax import DISPLAY, OPEN, inside
 
 if TYPE_CHECKING:
     from markdown_it.token import Token
@@ -41,11 +42,15 @@ type Open = OpenList | OpenTable | None
 
 @dataclass(frozen=True)
 class Unit:
-    """Blocks that start at source line `line` (from 0); `opened` is what they go on with."""
+    """Blocks that start at source line `line` (from 0); `opened` is what they go on with.
+
+    `undecided`: what comes next may show that they are none, but part of the unit before.
+    """
 
     line: int
     opened: Open
     blocks: tuple[Block, ...]
+    undecided: bool = False
 
 
 @dataclass
@@ -79,7 +84,8 @@ def units(tokens: Sequence["Token"], lines: Sequence[str], opened: Open = None) 
         elif first.type == "table_open":
             yield from _table_units(group, lines, opened if isinstance(opened, OpenTable) else None)
         else:
-            yield Unit(line, None, tuple(_blocks(group, _Context(), lines)))
+            ends_here = first.type == DISPLAY and first.map is not None and first.map[1] == len(lines)
+            yield Unit(line, None, tuple(_blocks(group, _Context(), lines)), first.type == OPEN or ends_here)
         opened = None
 
 
@@ -95,9 +101,16 @@ def _groups(tokens: Sequence["Token"], level: int) -> Iterator[Sequence["Token"]
 def _blocks(tokens: Sequence["Token"], context: _Context, lines: Sequence[str]) -> Iterator[Block]:
     first = tokens[0]
     match first.type:
-        case "paragraph_open" | "heading_open":
-            level = int(first.tag[1]) if first.type == "heading_open" else 0
-            yield _paragraph(runs(tokens[1]), level, context)
+        case "paragraph_open":
+            yield from _paragraphs(runs(tokens[1]), context)
+        case "heading_open":
+            yield _paragraph(runs(tokens[1]), int(first.tag[1]), context)
+        case "math_display":
+            yield from _equation(first.content, context)
+        case "math_open":
+            yield Paragraph(context.place(), (Run(first.content.replace("\n", LINE_BREAK), Mark.SOURCE),))
+        case "footnote_reference_open":
+            yield from _footnote(tokens, context, lines)
         case "fence" | "code_block":
             yield _code(first, context, lines)
         case "hr":
@@ -116,6 +129,57 @@ def _blocks(tokens: Sequence["Token"], context: _Context, lines: Sequence[str]) 
                 place = replace(place, joined=len(place.quotes), markers=())
         case _:
             yield Paragraph(context.place(), (Run(first.content.rstrip("\n").replace("\n", LINE_BREAK)),))
+
+
+def _paragraphs(content: tuple[Run, ...], context: _Context) -> Iterator[Block]:
+    """Yield a paragraph, cut where a formula is set apart in the middle of it."""
+    rest: list[Run] = []
+    cut = False
+    for run in content:
+        if Mark.MATH not in run.marks or not inside(run.text)[1]:
+            rest.append(run)
+            continue
+        before = _trimmed(rest)
+        if before:
+            yield _paragraph(before, 0, context)
+            context.gap = Gap.PART
+        yield from _equation(run.text, context)
+        context.gap = Gap.PART
+        rest, cut = [], True
+    after = _trimmed(rest) if cut else tuple(rest)
+    if after or not cut:
+        yield _paragraph(after, 0, context)
+
+
+def _trimmed(content: list[Run]) -> tuple[Run, ...]:
+    """Return runs without the spaces and line breaks around them."""
+    spaces = f" {LINE_BREAK}"
+    while content and not content[0].text.strip(spaces):
+        content = content[1:]
+    while content and not content[-1].text.strip(spaces):
+        content = content[:-1]
+    if content:
+        content = [replace(content[0], text=content[0].text.lstrip(spaces)), *content[1:]]
+        content[-1] = replace(content[-1], text=content[-1].text.rstrip(spaces))
+    return tuple(content)
+
+
+def _equation(source: str, context: _Context) -> Iterator[Block]:
+    yield Equation(context.place(), source.replace("\n", LINE_BREAK))
+
+
+def _footnote(tokens: Sequence["Token"], context: _Context, lines: Sequence[str]) -> Iterator[Block]:
+    """Yield a footnote where it is written, its label as a list item's number stands."""
+    label = str(tokens[0].meta["label"])[:24]
+    outside = context.indent
+    indent = _NUMBER_INDENT + _DIGIT * max(0, len(label) - 2)
+    context.indent, context.depth = outside + indent, context.depth + 1
+    context.markers.append(Marker(label, context.indent - 6, note=True))
+    for group in _groups(tokens[1:-1], tokens[0].level + 1):
+        yield from _blocks(group, context, lines)
+    if context.markers:
+        yield Paragraph(context.place(), ())
+    context.indent, context.depth = outside, context.depth - 1
 
 
 def _paragraph(content: tuple[Run, ...], level: int, context: _Context) -> Paragraph:

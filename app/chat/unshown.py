@@ -41,7 +41,7 @@ class Unshown:
 
     def _show(self, blocks: Sequence[Block]) -> Document:
         if self._document is None:
-            self._document = Document(QTextDocument(self._parent), Formats(self._theme, quiet=False))
+            self._document = Document(QTextDocument(self._parent), Formats(self._theme, quiet=False), draws=False)
         self._document.clear()
         self._document.show(blocks)
         return self._document

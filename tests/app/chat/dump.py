@@ -2,6 +2,8 @@
 
 from PySide6.QtGui import QTextCharFormat, QTextCursor
 
+from app.chat.math_object import SIZE, SOURCE
+
 
 def dump(document, width=700):
     """Return every block: its text, formats, colours, table cell and place when it is laid out `width` pixels wide."""
@@ -72,7 +74,8 @@ def _text_format(form):
         [(tag.toString().data(), font.featureValue(tag)) for tag in font.featureTags()],
         _brush(form.foreground()),
         _brush(form.background()),
-        (form.isAnchor(), form.anchorHref(), form.toolTip(), form.objectType()),
+        (form.isAnchor(), form.anchorHref(), form.toolTip(), form.objectType(), form.verticalAlignment().name),
+        (form.property(SOURCE), form.property(SIZE)),
     )
 
 

@@ -9,7 +9,9 @@ from app.chat.blocks import Code
 from app.chat.code import LineLexer, find_lexer
 from app.chat.document import Document
 from app.chat.formats import Formats
+from app.chat.formulas import formulas
 from app.chat.markdown import StreamReader, read
+from app.chat.math_object import is_drawn, source_of
 from app.theme import Theme
 from tests.app.chat.dump import dump
 from tests.app.chat.replies import REPLIES
@@ -223,3 +225,47 @@ def fragments(block):
         found.append(iterator.fragment())
         iterator += 1
     return found
+
+
+def test_a_formula_is_one_character_before_and_after_it_is_drawn(theme):
+    shown = Document(QTextDocument(), Formats(theme))
+    shown.document.setTextWidth(600)
+    shown.show(
+        read(r"Let $x_{901}$ be, $x_{901}$ too" + "\n\n" + r"$$\frac{902}{x}$$" + "\n\n| $x_{903}$ |\n|---|\n| $x_{901}$ |")
+    )
+    before, size = shown.document.toRawText(), shown.document.size()
+    assert before.count("\ufffc") == 5
+    formulas().wait()
+    assert shown.take_formulas()
+    assert shown.document.toRawText() == before
+    assert shown.document.size() != size
+    assert not shown.take_formulas()
+    forms = [fragment.charFormat() for block in blocks_of(shown.document) for fragment in fragments(block)]
+    drawn = [form for form in forms if source_of(form)]
+    assert len(drawn) == 5
+    assert all(is_drawn(form) for form in drawn)
+
+
+def test_a_formula_that_can_not_be_drawn_stays_as_it_was_written(theme):
+    shown = Document(QTextDocument(), Formats(theme))
+    shown.show(read(r"Broken $\frac{904$ here"))
+    formulas().wait()
+    assert not shown.take_formulas()
+    (form,) = [part.charFormat() for part in fragments(shown.document.begin()) if source_of(part.charFormat())]
+    assert source_of(form) == r"$\frac{904$"
+    assert not is_drawn(form)
+
+
+def test_nobody_draws_for_a_document_that_is_not_looked_at(theme):
+    shown = Document(QTextDocument(), Formats(theme), draws=False)
+    shown.show(read("$x_{905}$"))
+    formulas().wait()
+    assert not shown.take_formulas()
+    assert shown.document.toRawText() == "\ufffc"
+
+
+def blocks_of(document):
+    block = document.begin()
+    while block.isValid():
+        yield block
+        block = block.next()
