@@ -195,6 +195,15 @@ class ChatNotFound(FlintError):
     default_hint = "The id may be of a chat that was deleted; look in the trash."
 
 
+class FileRefused(FlintError):
+    """A file that can't go with a message: it is no text, too large, locked or damaged."""
+
+    code = "file-refused"
+    exit_code = 27
+    http_status = 415
+    default_hint = "Text, code and PDF files can be attached."
+
+
 def describe(error: BaseException) -> ErrorInfo:
     """Return any exception as an `ErrorInfo`; one that Flint did not raise is told in one plain line, never a traceback."""
     if isinstance(error, FlintError):
