@@ -1,7 +1,7 @@
 """The open chat: what people do in it, and what of it is shown."""
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from PySide6.QtCore import QObject, Signal
@@ -10,6 +10,7 @@ from PySide6.QtGui import QGuiApplication
 from app.chat.drafts import Drafts
 from app.chat.page import ChatPage
 from app.chat.replies import Pending, Replies
+from engine.chats.attachment import Attachment
 from engine.chats.records import StoredMessage
 from engine.chats.store import ChatStore
 from engine.chats.summary import Summary, read_summary, write_summary
@@ -52,7 +53,8 @@ class ChatController(QObject):
         self.drafts = Drafts(store, page.composer, self)
         replies.progressed.connect(self._on_progress)
         replies.ended.connect(self._on_end)
-        page.composer.submitted.connect(self.send)
+        page.composer.submitted.connect(lambda text: self.send(text, page.composer.attachments.take()))
+        page.composer.attachments.failed.connect(self.failed)
         page.composer.stop_requested.connect(self.stop)
         page.transcript.copy_requested.connect(self.copy)
         page.transcript.regenerate_requested.connect(self.regenerate)
@@ -103,12 +105,12 @@ class ChatController(QObject):
 
     # -- what people do ---------------------------------------------------------------------------------------------
 
-    def send(self, text: str) -> None:
+    def send(self, text: str, attachments: Sequence[Attachment] = ()) -> None:
         """Store a message and ask for its reply. What cannot be stored goes back into the composer."""
         message = None
         try:
             chat_id = self._made_chat()
-            message = self._store.add_message(chat_id, "user", text)
+            message = self._store.add_message(chat_id, "user", text, attachments=attachments)
             reply = self._store.begin_reply(chat_id, message.id, self._model_id())
             self._page.set_mode("chat")
             self._page.transcript.append(message)
@@ -118,14 +120,16 @@ class ChatController(QObject):
         except FlintError as error:
             self.failed.emit(error.info())
             if message is None:
-                self._give_back(text)
+                self._give_back(text, attachments)
             else:
                 with self._reporting():
                     self._show(self._messages())
         self.drafts.save()
         self.chats_changed.emit()
 
-    def _give_back(self, text: str) -> None:
+    def _give_back(self, text: str, attachments: Sequence[Attachment]) -> None:
+        if attachments:
+            self._page.composer.attachments.show((*attachments, *self._page.composer.attachments.attachments))
         draft = self._page.composer.text  # There is one where the text came from a card, not from here.
         self._page.composer.set_text(f"{text}\n\n{draft}" if draft.strip() else text)
 

@@ -1,13 +1,18 @@
 """The composer's text field: plain text only, keys that send or break the line, and no sending while a word is composed."""
 
 from PySide6.QtCore import QEvent, QMimeData, QPointF, Qt, Signal
-from PySide6.QtGui import QFocusEvent, QKeyEvent, QPainter, QPaintEvent, QTextBlockFormat, QTextCursor
+from PySide6.QtGui import QFocusEvent, QGuiApplication, QKeyEvent, QPainter, QPaintEvent, QTextBlockFormat, QTextCursor
 from PySide6.QtWidgets import QTextEdit, QWidget
 
+from app.chat.file_drop import local_files
 from app.theme import Theme
 
 _RETURN = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
 _BREAKS = Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.AltModifier
+LONG_TEXT = 4_000
+"""Characters from which on a pasted text becomes an attachment."""
+LONGEST_PLAIN = 200_000
+"""Characters that the field takes at once and stays quick."""
 _PARAGRAPH, _LINE = "\u2029", "\u2028"
 
 
@@ -21,11 +26,17 @@ class MessageField(QTextEdit):
     send_pressed = Signal()
     escape_pressed = Signal()
     focus_changed = Signal()
+    # Where `takes_attachments`: files, a long text and a picture that were pasted or dropped.
+    files_pasted = Signal(list)
+    text_pasted = Signal(str)
+    picture_pasted = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
         self._placeholder = ""
+        self.takes_attachments = False
+        self._plainly = False
         self.setObjectName("composer")
         self.setAccessibleName("Message")
         self.setFont(theme.font("read"))
@@ -79,6 +90,8 @@ class MessageField(QTextEdit):
         """Send, break the line, or leave the key to the field."""
         if event.key() in _RETURN:
             self._take_return(event)
+        elif _is_plain_paste(event):
+            self.paste_plainly()
         elif event.key() == Qt.Key.Key_Escape and not self.composing:
             self.escape_pressed.emit()
         else:
@@ -90,10 +103,31 @@ class MessageField(QTextEdit):
         return source.hasText() and not files
 
     def insertFromMimeData(self, source: QMimeData) -> None:
-        """Paste and drop the text alone, without its looks."""
-        if self.canInsertFromMimeData(source):
+        """Paste and drop the text alone, without its looks; files and a long text become attachments."""
+        files = local_files(source)
+        if self.takes_attachments and files:
+            self.files_pasted.emit(files)
+        elif self.takes_attachments and source.hasText() and self._is_long(source.text()):
+            self.text_pasted.emit(source.text())
+        elif source.hasImage() and not source.hasText():
+            self.picture_pasted.emit()
+        elif self.canInsertFromMimeData(source):
             self.insertPlainText(source.text())
             self.ensureCursorVisible()
+
+    def paste_plainly(self) -> None:
+        """Paste into the text also what is long, as far as the field can bear it."""
+        self._plainly = True
+        self.paste()
+        self._plainly = False
+
+    def commit_composition(self) -> None:
+        """Have the input method finish what it composes, where it can."""
+        if self.composing:
+            QGuiApplication.inputMethod().commit()
+
+    def _is_long(self, text: str) -> bool:
+        return len(text) > (LONGEST_PLAIN if self._plainly else LONG_TEXT)
 
     def focusInEvent(self, event: QFocusEvent) -> None:
         """The composer's edge shows the focus."""
@@ -146,3 +180,9 @@ class MessageField(QTextEdit):
         cursor.select(QTextCursor.SelectionType.Document)
         cursor.mergeBlockFormat(spacing)
         self.document().clearUndoRedoStacks()
+
+
+def _is_plain_paste(event: QKeyEvent) -> bool:
+    held = event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
+    both = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
+    return event.key() == Qt.Key.Key_V and held == both

@@ -8,6 +8,7 @@ from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
 from app.chat.composer import Composer
+from app.chat.file_drop import FileDrop
 from app.chat.finder import Finder
 from app.chat.summary_dialog import SummaryDialog
 from app.chat.transcript import Transcript
@@ -42,6 +43,9 @@ class ChatPage(QWidget):
         column.setSpacing(_GAP)
         column.addWidget(self._stack, 1)
         column.addWidget(self.composer, 0, Qt.AlignmentFlag.AlignHCenter)
+        self.drop = FileDrop(self)
+        self.drop.hovering.connect(self.composer.set_dropping)
+        self.drop.dropped.connect(self.composer.attachments.attach_files)
         self.welcome.prompt_chosen.connect(self.prompt_chosen)
         theme.changed.connect(self.update)
 
@@ -65,6 +69,7 @@ class ChatPage(QWidget):
         """Fit the composer to the column."""
         super().resizeEvent(event)
         self.composer.setFixedWidth(column_width(self.width()) + _OVERHANG)
+        self.composer.set_window_height(self.window().height())
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Escape anywhere in the chat stops the reply being written."""

@@ -51,6 +51,12 @@ class Words(QLabel):
         self.setText(text)
         self._fit()
 
+    def set_role(self, role: str) -> None:
+        """Set the ink."""
+        if role != self._role:
+            self._role = role
+            self._restyle()
+
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Take the height that the lines need at this width: a layout would squeeze a text that wraps."""
         super().resizeEvent(event)

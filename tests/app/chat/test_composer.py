@@ -339,9 +339,11 @@ def test_no_character_is_lost(composer, text):
     assert composer.text == text
 
 
-def test_tab_leaves_the_field_for_the_button(composer, qtbot):
+def test_tab_leaves_the_field_for_the_buttons(composer, qtbot):
     composer.set_text("ready")
     press(composer, qtbot, Qt.Key.Key_Tab)
+    assert button(composer, "attachButton").hasFocus()
+    qtbot.keyClick(button(composer, "attachButton"), Qt.Key.Key_Tab)
     assert button(composer, "sendButton").hasFocus()
     assert composer.text == "ready"
 

@@ -1,0 +1,24 @@
+"""Tokens as people read them."""
+
+_DENSE = 0x2E80
+"""From here on (Chinese, Japanese, Korean, emoji) a character is a token or so; below, about four make one."""
+
+
+def figure(tokens: int) -> str:
+    """Return a number of tokens, as 312 or 17.9k."""
+    return f"{tokens / 1000:.1f}k" if tokens >= 10_000 else f"{tokens:,}"
+
+
+def estimate(text: str) -> int:
+    """Return about how many tokens a text comes to with any model; a long one is judged by a part of it."""
+    sample = text[:20_000]
+    dense = 0 if sample.isascii() else sum(character >= chr(_DENSE) for character in sample)
+    tokens = dense + (len(sample) - dense) / 4
+    return max(1, round(tokens * len(text) / len(sample))) if sample else 0
+
+
+def about(text: str) -> str:
+    """Return an estimate of a text in words: it says that it is one."""
+    tokens = estimate(text)
+    digits = max(0, len(str(tokens)) - 2)
+    return f"about {figure(round(tokens, -digits))} tokens"
