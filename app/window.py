@@ -18,6 +18,7 @@ from app.chat.controller import ChatController
 from app.chat.link import open_link
 from app.chat.list_controller import ChatListController
 from app.chat.page import ChatPage
+from app.chat.prompt_counts import PromptCounts
 from app.chat.replies import Replies
 from app.chat.sidebar import Sidebar
 from app.command_center import CommandCenter
@@ -117,6 +118,16 @@ class MainWindow(QMainWindow):
         self.chats = ChatListController(store, self.sidebar, self.chat, self.replies, self.toaster, self)
         self.settings = SettingsController(self._preferences, self.settings_panel, self.bridge, self._theme, self)
         self.storage = StorageController(store, self.settings_panel, self.bridge, self)
+        self.counts = PromptCounts(
+            store,
+            self.bridge,
+            self._preferences,
+            self.replies,
+            self.chat,
+            self.page,
+            lambda: self.models.model_id if self.models.model else "",
+            self,
+        )
         self.activity = Activity(
             self._theme, self.bridge, self.models, self.replies, self.chat, self.toolbar, self.page, self.gauges, self
         )
@@ -137,6 +148,8 @@ class MainWindow(QMainWindow):
         self.models.failed.connect(self._on_model_failed)
         self.settings.chat_changed.connect(self.chat.set_setting)
         self.settings.chat_reset.connect(self.chat.reset_setting)
+        for changed in (self.models.loaded, self.settings.chat_changed, self.settings.chat_reset):
+            changed.connect(self.counts.touch)
         self.chats.trash_changed.connect(self.storage.refresh)
         self.storage.removed.connect(self.chats.end_undo)
         self.storage.cleared.connect(lambda: self.toaster.show("Cleared", "Chats are read again when they go on."))

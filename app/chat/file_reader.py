@@ -32,11 +32,11 @@ class FileReader(QObject):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._inbox: queue.SimpleQueue[_Job] = queue.SimpleQueue()
+        self._inbox: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         self._jobs: dict[int, _Job] = {}
         self._count = 0
         self._thread: threading.Thread | None = None
-        self.destroyed.connect(functools.partial(_let_go, self._jobs))
+        self.destroyed.connect(functools.partial(_let_go, self._jobs, self._inbox))
 
     def read(self, path: Path) -> int:
         """Read a file soon; return the number that its signals carry."""
@@ -57,8 +57,7 @@ class FileReader(QObject):
             job.cancelled.set()
 
     def _run(self) -> None:
-        while True:
-            job = self._inbox.get()
+        while job := self._inbox.get():
             with contextlib.suppress(RuntimeError):  # The window is gone.
                 self._read(job)
 
@@ -83,6 +82,7 @@ class FileReader(QObject):
             self.done.emit(job.number, attachment)
 
 
-def _let_go(jobs: dict[int, _Job], *_gone: object) -> None:
+def _let_go(jobs: dict[int, _Job], inbox: "queue.SimpleQueue[_Job | None]", *_gone: object) -> None:
     for job in list(jobs.values()):
         job.cancelled.set()
+    inbox.put(None)

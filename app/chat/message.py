@@ -5,6 +5,7 @@ from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent
 from PySide6.QtWidgets import QWidget
 
 from app.chat.blocks import Gap, Paragraph, Place, Run
+from app.chat.bubble_chips import BubbleChips
 from app.chat.failure_note import FailureNote
 from app.chat.guard_card import GuardCard
 from app.chat.ledger import ledger
@@ -53,6 +54,7 @@ class MessageView(QWidget):
         self.body.setObjectName("messageText")
         self.thought = Thought(theme, self)
         self.thought.hide()
+        self._chips = BubbleChips(theme, self)
         self._failure = FailureNote(theme, self)
         self._guard: GuardCard | None = None
         self._stats = StatsLine(theme, self)
@@ -111,6 +113,7 @@ class MessageView(QWidget):
             if self._popover is not None:
                 self._popover.hide()
             self.setObjectName(f"message.{message.id}")
+        self._chips.show(message.attachments)
         if message.role != "assistant":
             self.body.show_blocks(plain_blocks(message.text))
         elif message.state == "streaming":
@@ -237,11 +240,15 @@ class MessageView(QWidget):
     # -- measures --------------------------------------------------------------------------------------------------------
 
     def _arrange_bubble(self, width: int) -> int:
-        inner = min(self._text_width(), min(_BUBBLE_WIDTH, width) - 2 * _BUBBLE_SIDE)
+        most = min(_BUBBLE_WIDTH, width) - 2 * _BUBBLE_SIDE
+        inner = max(min(self._text_width(), most), self._chips.width(most))
         left = BLEED + width - inner - _BUBBLE_SIDE
+        said = bool(self.text.strip()) or not self._chips.width(most)
+        self.body.setVisible(said)
         self.body.setGeometry(left, _BUBBLE_TOP, inner, max(1, self.body.height()))
-        height = self.body.height_at(inner)
-        self.body.setGeometry(left, _BUBBLE_TOP, inner, height)
+        height = self.body.height_at(inner) if said else 0
+        self.body.setGeometry(left, _BUBBLE_TOP, inner, max(1, height))
+        height += self._chips.arrange(left, _BUBBLE_TOP + height, inner, under_text=said)
         self._bubble = QRect(left - _BUBBLE_SIDE, 0, inner + 2 * _BUBBLE_SIDE, height + 2 * _BUBBLE_TOP)
         bottom = self._bubble.height()
         several = self._message is not None and self._message.sibling_count > 1

@@ -31,7 +31,8 @@ def framed(attachment: Attachment) -> str:
     """
     name = " ".join(attachment.name.split()) or "Attachment"
     suffix = _SUFFIX.search(PurePath(name).name) if attachment.kind == "file" else None
-    longest = max((len(run) for run in _FENCES.findall(attachment.text)), default=2)
+    runs = _FENCES.findall(attachment.text) if "```" in attachment.text else []
+    longest = max((len(run) for run in runs), default=2)
     fence = "`" * (longest + 1)
     end = "" if attachment.text.endswith("\n") else "\n"
     title = {"file": "File", "pdf": "Text of the PDF", "pasted": "Pasted text"}[attachment.kind]

@@ -15,7 +15,7 @@ from engine.core.settings import Conversation, Engine, Inspection, KeyValueCache
 
 def compose(
     store: ChatStore,
-    chat_id: str,
+    chat_id: str | None,
     path: Sequence[StoredMessage],
     *,
     request_id: str,
@@ -25,14 +25,16 @@ def compose(
 ) -> Generate:
     """Return the request that continues `path`, the messages so far.
 
+    Without a `chat_id` it is of a chat that is not made yet.
+
     Settings: those `given` for this run, over the chat's own, over `app`: those set for the model, over those for all chats
     (`Preferences.for_model`). For what none of them sets, the model's own recommendation stands. A summary takes the place of
     what it covers.
     Raises `ChatNotFound` and `SettingsError`.
     """
-    values = {**app, **usable(store.chat_settings(chat_id)), **(given or {})}
+    values = {**app, **(usable(store.chat_settings(chat_id)) if chat_id else {}), **(given or {})}
     conversation, kept = build(Conversation, values), build(KeyValueCache, values)
-    summary = read_summary(store, chat_id)
+    summary = read_summary(store, chat_id) if chat_id else None
     covered = summary.covered(path) if summary else 0
     system = (Message("system", conversation.system_prompt),) if conversation.system_prompt.strip() else ()
     return Generate(
@@ -47,7 +49,7 @@ def compose(
         when_full=kept.when_full,
         memory_guard=kept.memory_guard,
         keep_probabilities=build(Inspection, values).keep_probabilities,
-        chat_id=chat_id,
+        chat_id=chat_id or "",
         summary=summary.text if summary and covered else "",
         unset=tuple(name for name in Recommended.names() if name not in values),
     )

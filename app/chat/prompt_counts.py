@@ -1,0 +1,148 @@
+"""What the message being written comes to in tokens, and how much of the prompt need not be read again: the composer's note."""
+
+from collections.abc import Callable, Sequence
+
+from PySide6.QtCore import QObject, QTimer
+
+from app.bridge import Bridge
+from app.chat.composer import sendable
+from app.chat.controller import ChatController
+from app.chat.page import ChatPage
+from app.chat.replies import Pending, Replies
+from app.chat.token_words import about, figure
+from engine.chats.attachment import Attachment, framed, with_attachments
+from engine.chats.records import StoredMessage
+from engine.chats.request import compose
+from engine.chats.store import ChatStore
+from engine.core.errors import FlintError
+from engine.core.messages import CountPrompt, Event, PromptCounted
+from engine.core.preferences import Preferences
+
+COUNT_AFTER_MS = 150
+
+
+class PromptCounts(QObject):
+    """Asks for a count shortly after something changed, also while a reply is written; without a model it estimates.
+
+    `loaded_model` tells the id of the model that is loaded, or nothing.
+    """
+
+    def __init__(
+        self,
+        store: ChatStore,
+        bridge: Bridge,
+        preferences: Preferences,
+        replies: Replies,
+        chat: ChatController,
+        page: ChatPage,
+        loaded_model: Callable[[], str],
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._store, self._bridge, self._preferences = store, bridge, preferences
+        self._replies, self._chat, self._page = replies, chat, page
+        self._loaded_model = loaded_model
+        self._asked = ""
+        self._counted: tuple[int, ...] = ()
+        self._timer = QTimer(self, singleShot=True, interval=COUNT_AFTER_MS)
+        self._timer.timeout.connect(self.count)
+        page.composer.text_changed.connect(lambda _: self.touch())
+        page.composer.attachments.changed.connect(self.touch)
+        chat.chat_opened.connect(lambda _: self.touch())
+        chat.settings_changed.connect(self.touch)
+        replies.ended.connect(self._on_end)
+        bridge.received.connect(self._take)
+
+    def touch(self) -> None:
+        """Count soon. What is typed quickly is counted on the way, not only at its end."""
+        if not self._timer.isActive():
+            self._timer.start()
+
+    def count(self) -> None:
+        """Ask for a count of what would be sent now."""
+        self._timer.stop()
+        composer = self._page.composer
+        text, attachments = sendable(composer.text), composer.attachments.attachments
+        messages = self._replies.as_they_stand(self._page.transcript.messages) if self._chat.chat_id else []
+        self._asked = ""
+        if not (text or attachments or messages):
+            composer.set_note("")
+        elif not self._loaded_model():
+            composer.set_note(about(with_attachments(text, attachments)) if text or attachments else "")
+        else:
+            self._ask(text, attachments, messages)
+
+    def _ask(self, text: str, attachments: Sequence[Attachment], messages: Sequence[StoredMessage]) -> None:
+        chat_id = self._chat.chat_id
+        written = [_written(text, attachments)] if text or attachments else []
+        try:
+            request = compose(
+                self._store,
+                chat_id,
+                [*messages, *written],
+                request_id="",
+                model_id=self._loaded_model(),
+                app=self._preferences.for_model(self._loaded_model()),
+                given=None if chat_id else self._chat.settings(),
+            )
+        except FlintError:
+            return  # It is told when the message is sent.
+        self._asked = self._bridge.new_id("count")
+        self._counted = tuple(item.number for item in self._page.composer.attachments.items if item.attachment)
+        self._bridge.send(CountPrompt(self._asked, request, tuple(framed(one) for one in attachments)))
+
+    def _take(self, event: Event) -> None:
+        if not isinstance(event, PromptCounted) or event.request_id != self._asked:
+            return
+        composer = self._page.composer
+        text, warned = note(event)
+        composer.set_note(text, tip(event), warned=warned)
+        if self._counted == tuple(item.number for item in composer.attachments.items if item.attachment):
+            composer.attachments.set_tokens(event.texts)
+
+    def _on_end(self, pending: Pending) -> None:
+        if pending.chat_id == self._chat.chat_id:
+            self.touch()
+
+
+def note(counted: PromptCounted) -> tuple[str, bool]:
+    """Return what the composer says of a count, and whether it is a warning."""
+    if counted.words and (not counted.fits or counted.words >= counted.context):
+        return f"{figure(counted.tokens)} tokens, the context holds {figure(counted.context)}", True
+    if not counted.words:
+        return f"{figure(counted.cached)} tokens cached" if counted.cached else "", False
+    words = "1 token" if counted.words == 1 else f"{figure(counted.words)} tokens"
+    return f"{words}, {figure(counted.cached)} cached" if counted.cached else words, False
+
+
+def tip(counted: PromptCounted) -> str:
+    """Return the sentences behind the note."""
+    sentences = [
+        f"The whole prompt has {counted.tokens:,} tokens; {counted.cached:,} of them are cached and need not be read again.",
+        f"The context holds {counted.context:,}.",
+    ]
+    if counted.left_out:
+        sentences.append(f"To fit, the oldest {counted.left_out} messages are left out.")
+    if not counted.fits or counted.words >= counted.context:
+        sentences.append("Shorten the message, take a file away, or raise the context length in the settings.")
+    return " ".join(sentences)
+
+
+def _written(text: str, attachments: Sequence[Attachment]) -> StoredMessage:
+    """Return the message as it would be stored."""
+    return StoredMessage(
+        id="",
+        chat_id="",
+        parent_id=None,
+        role="user",
+        text=text,
+        reasoning="",
+        state="complete",
+        created_at=0.0,
+        model_id="",
+        facts=None,
+        error=None,
+        sibling_index=0,
+        sibling_count=1,
+        attachments=tuple(attachments),
+    )
