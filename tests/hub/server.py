@@ -17,9 +17,9 @@ PAGE = 50
 PIECE = 1 << 16
 
 
-@dataclass(frozen=True)
+@dataclass
 class Asked:
-    """One request that was answered: what for, which range, with which token, and how many bytes of body were sent."""
+    """One request: what for, which range, with which token, and how many bytes of body were sent."""
 
     method: str
     path: str
@@ -105,7 +105,6 @@ class _Handler(BaseHTTPRequestHandler):
         """Say nothing."""
 
     def _answer(self):
-        self._sent, self._status = 0, 0
         hub = self.server.hub
         # A proxy is asked with a whole address; this one serves what it is asked for itself.
         parts = urlsplit(self.path)
@@ -113,15 +112,14 @@ class _Handler(BaseHTTPRequestHandler):
         with hub.lock:
             self._fault = next((fault for fault in hub.faults if fault.meets(self.command, path)), None)
         self._token = self.headers.get("Authorization", "").removeprefix("Bearer ")
+        # Noted before it is answered: who got the answer may look at once.
+        self._asked = Asked(self.command, path, self.headers.get("Range", ""), self._token, 0, 0)
+        with hub.lock:
+            hub.asked.append(self._asked)
         try:
             self._route(path, parse_qs(parts.query))
         except (BrokenPipeError, ConnectionResetError):
             self.close_connection = True
-        finally:
-            with hub.lock:
-                hub.asked.append(
-                    Asked(self.command, path, self.headers.get("Range", ""), self._token, self._status, self._sent)
-                )
 
     def _route(self, path, query):
         fault = self._fault
@@ -235,8 +233,8 @@ class _Handler(BaseHTTPRequestHandler):
                 self._send(416, b"", {"Content-Range": f"bytes */{size}"})
                 return
             headers["Content-Range"] = f"bytes {start}-{end - 1}/{size}"
-        self._status = 206 if "Content-Range" in headers else 200
-        self.send_response(self._status)
+        self._asked.status = 206 if "Content-Range" in headers else 200
+        self.send_response(self._asked.status)
         for key, value in (headers | {"Content-Length": str(end - start)}).items():
             self.send_header(key, value)
         self.end_headers()
@@ -255,8 +253,8 @@ class _Handler(BaseHTTPRequestHandler):
             if fault and fault.flip_at is not None and position <= fault.flip_at < position + len(part):
                 at = fault.flip_at - position
                 part = part[:at] + bytes([part[at] ^ 0xFF]) + part[at + 1 :]
+            self._asked.sent += len(part)
             self.wfile.write(part)
-            self._sent += len(part)
             position += len(part)
             if fault and fault.trickle_s:
                 self.wfile.flush()
@@ -306,14 +304,14 @@ class _Handler(BaseHTTPRequestHandler):
         self._send(200, json.dumps(document).encode(), {"Content-Type": "application/json"} | (headers or {}))
 
     def _send(self, status, body, headers):
-        self._status = status
+        self._asked.status = status
         self.send_response(status)
         for key, value in (headers | {"Content-Length": str(len(body))}).items():
             self.send_header(key, value)
         self.end_headers()
         if self.command != "HEAD":
+            self._asked.sent += len(body)
             self.wfile.write(body)
-            self._sent = len(body)
 
     def _drop(self):
         self.close_connection = True

@@ -1,0 +1,172 @@
+"""The Hugging Face hub: search, a repository's facts, its files' bytes. The only importer of `huggingface_hub`.
+
+Every call is one that a person asked for. Errors come out as Flint's own, told apart by `hub_refusal`.
+"""
+
+import contextlib
+import os
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from engine.core.hub_errors import HubError
+from engine.core.hub_facts import HubDetail, HubFile, HubModel, HubSort
+from engine.models.hub_facts import described, wanted_files, with_config
+from engine.models.hub_refusal import refusal
+
+if TYPE_CHECKING:
+    from huggingface_hub import HfApi
+
+CONFIG, CARD = "config.json", "README.md"
+LARGEST_TEXT = 4 << 20
+"""Bytes of a config or a card that are read, at most."""
+TIMEOUT_S = 20.0
+MOST_FOUND = 99
+"""Results of one search; the hub gives a hundred at a time."""
+_SORTS = {"downloads": "downloads", "updated": "last_modified", "likes": "likes"}
+_EXPAND = ["config", "downloads", "gated", "lastModified", "library_name", "likes", "pipeline_tag", "safetensors", "tags"]
+
+
+class Hub:
+    """A client for one hub. `token` is asked for at each call; `environ` may name another hub in `HF_ENDPOINT`.
+
+    Safe to call from several threads at once. Raises `HubError`s alone, for whatever went wrong.
+    """
+
+    def __init__(self, token: Callable[[], str | None], environ: Mapping[str, str] = os.environ) -> None:
+        self._token = token
+        self._environ = environ
+
+    @property
+    def endpoint(self) -> str:
+        """The hub's address, without a slash at its end."""
+        from huggingface_hub import constants
+
+        return (self._environ.get("HF_ENDPOINT") or constants.ENDPOINT).rstrip("/")
+
+    def page(self, model_id: str) -> str:
+        """Return the address of a repository's page for a browser."""
+        return f"{self.endpoint}/{model_id}"
+
+    def search(self, query: str, sort: HubSort, *, mlx_only: bool, limit: int) -> tuple[tuple[HubModel, ...], bool]:
+        """Return at most `limit` models (100 at most) that have the words of `query`, and whether there are more.
+
+        One request, told of at once when it fails: the client's own `list_models` would try again for half a minute first.
+        """
+        asked: dict[str, Any] = {
+            "search": query.strip(),
+            "sort": _SORTS[sort],
+            "limit": min(limit, MOST_FOUND) + 1,
+            "expand": _EXPAND,
+        }
+        asked |= {"filter": "mlx"} if mlx_only else {"pipeline_tag": "text-generation"}
+        with self._telling(""):
+            from huggingface_hub import ModelInfo, get_session, hf_raise_for_status
+
+            answer = get_session().get(
+                f"{self.endpoint}/api/models", params=asked, headers=self._headers(), timeout=TIMEOUT_S, follow_redirects=True
+            )
+            hf_raise_for_status(answer)
+            models = [described(ModelInfo(**found)) for found in answer.json()]
+        return tuple(models[:limit]), len(models) > limit
+
+    def configured(self, model: HubModel) -> HubModel:
+        """Return a model with what its config.json says; as it was where there is none that can be read."""
+        if model.gate:
+            return model  # Its files are not given to everybody: a search must not end in a refusal.
+        try:
+            return with_config(model, self.text(model.id, CONFIG))
+        except HubError as error:
+            if error.passing:
+                raise
+            return model
+
+    def describe(self, model_id: str) -> HubDetail:
+        """Return a repository's facts, its config and card, and the files that running it takes."""
+        with self._telling(model_id):
+            info = self._api().model_info(model_id, files_metadata=True)
+        files = tuple(HubFile(*_file(sibling)) for sibling in info.siblings or ())
+        model = described(info)
+        names = {file.path for file in files}
+        config = self._text_if_there(model_id, CONFIG, names, info.sha or "main")
+        card = self._text_if_there(model_id, CARD, names, info.sha or "main")
+        fetched = wanted_files(files)
+        size = sum(file.size_bytes for file in fetched if file.path.endswith((".safetensors", ".gguf")))
+        model = with_config(model, config, size)
+        return HubDetail(model, info.sha or "", config, _without_head(card), fetched, self.page(model_id))
+
+    def text(self, model_id: str, path: str, revision: str = "main") -> str:
+        """Return a small file of a repository as text."""
+        with self.opened(model_id, path, revision, {}) as response:
+            body = bytearray()
+            for piece in response.iter_bytes():
+                body += piece
+                if len(body) > LARGEST_TEXT:
+                    break
+        return bytes(body[:LARGEST_TEXT]).decode("utf-8", "replace")
+
+    @contextlib.contextmanager
+    def opened(self, model_id: str, path: str, revision: str, headers: Mapping[str, str]) -> Iterator[Any]:
+        """Open a file for reading: yields a streamed response of `huggingface_hub`'s own client, status checked.
+
+        Its redirects are followed; the token goes to the hub alone. What goes wrong while it is read is told as well.
+        """
+        with self._telling(model_id):
+            from huggingface_hub import get_session, hf_hub_url, hf_raise_for_status
+
+            url = hf_hub_url(model_id, path, revision=revision, endpoint=self.endpoint)
+            asked = {**self._headers(), "Accept-Encoding": "identity", **headers}
+            with get_session().stream("GET", url, headers=asked, timeout=TIMEOUT_S) as response:
+                if response.status_code != 416:
+                    hf_raise_for_status(response)
+                yield response
+
+    def account(self, token: str) -> str:
+        """Return the name of the account that a token belongs to."""
+        with self._telling(""):
+            name = self._api().whoami(token=token).get("name", "")
+        return str(name)
+
+    def _api(self) -> "HfApi":
+        from huggingface_hub import HfApi
+
+        return HfApi(endpoint=self.endpoint, token=self._token() or False, library_name="flint")
+
+    def _headers(self) -> dict[str, str]:
+        token = self._token()
+        return {"user-agent": "flint"} | ({"authorization": f"Bearer {token}"} if token else {})
+
+    def _text_if_there(self, model_id: str, path: str, names: set[str], revision: str) -> str:
+        if path not in names:
+            return ""
+        try:
+            return self.text(model_id, path, revision)
+        except HubError as error:
+            if error.passing:
+                raise
+            return ""  # Gated: its facts are shown all the same.
+
+    @contextlib.contextmanager
+    def _telling(self, model_id: str) -> Iterator[None]:
+        """Turn what the client raises into Flint's errors."""
+        try:
+            yield
+        except HubError:
+            raise
+        except Exception as error:
+            told = refusal(error, model_id, self.page(model_id) if model_id else "", has_token=bool(self._token()))
+            if told is None:
+                raise
+            raise told from error
+
+
+def _file(sibling: Any) -> tuple[str, int, str, str]:
+    sha256 = sibling.lfs.sha256 if sibling.lfs else ""
+    return sibling.rfilename, sibling.size or 0, sha256 or sibling.blob_id or "", sha256
+
+
+def _without_head(card: str) -> str:
+    """Return a card without the YAML at its head."""
+    if not card.startswith("---"):
+        return card
+    end = card.find("\n---", 3)
+    return card[card.find("\n", end + 1) + 1 :].lstrip() if end >= 0 else card

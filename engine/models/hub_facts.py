@@ -1,0 +1,105 @@
+"""What the hub says of a repository, as Flint's own facts."""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any, cast
+
+from engine.core.errors import FlintError
+from engine.core.hub_facts import Gate, HubFile, HubModel
+from engine.models.facts import read_facts
+from engine.models.names import human_name
+
+_ELEMENT_BYTES = {
+    "F64": 8,
+    "I64": 8,
+    "F32": 4,
+    "I32": 4,
+    "U32": 4,
+    "F16": 2,
+    "BF16": 2,
+    "I16": 2,
+    "I8": 1,
+    "U8": 1,
+    "F8_E4M3": 1,
+}
+_WEIGHTS = (".safetensors", ".gguf")
+_NEEDED = (".safetensors", ".json", ".model", ".jinja", ".txt", ".tiktoken", ".gguf")
+# Weights that stand beside the others in another form, and what no model needs to run.
+_LEFT = ("original/", "onnx/", "openvino/", "coreml/", "flax_model", "tf_model", "consolidated", "training_args")
+
+
+def described(info: Any) -> HubModel:
+    """Return what a `ModelInfo` says; a field that is missing or of another kind is left empty."""
+    tags = [tag for tag in info.tags or () if isinstance(tag, str)]
+    dtypes = info.safetensors.parameters if info.safetensors is not None else {}
+    config = info.config if isinstance(info.config, dict) else {}
+    model = HubModel(
+        id=info.id,
+        name=human_name(info.id.partition("/")[2] or info.id),
+        author=info.id.partition("/")[0] if "/" in info.id else "",
+        mlx="mlx" in tags or info.library_name == "mlx",
+        size_bytes=sum(count * _ELEMENT_BYTES.get(dtype, 2) for dtype, count in dtypes.items()),
+        licence=_tagged(tags, "license:"),
+        task=info.pipeline_tag or "",
+        downloads=info.downloads or 0,
+        likes=info.likes or 0,
+        gate=cast("Gate", info.gated or ""),
+        updated=f"{info.last_modified:%Y-%m-%d}" if info.last_modified else "",
+    )
+    return replace(with_config(model, json.dumps(config)), parameters=_parameters(dtypes, config))
+
+
+def with_config(model: HubModel, config: str, size_bytes: int = 0) -> HubModel:
+    """Return a model with the facts of its config.json; what that does not say stays."""
+    try:
+        read = json.loads(config)
+        facts = read_facts(read)
+    except (ValueError, RecursionError, TypeError, AttributeError, FlintError):
+        return replace(model, size_bytes=size_bytes or model.size_bytes)
+    return replace(
+        model,
+        architecture=facts.model_type or model.architecture,
+        context=facts.context or model.context,
+        quantization=facts.quantization or model.quantization,
+        size_bytes=size_bytes or model.size_bytes,
+        config=config if facts.layers else model.config,
+    )
+
+
+def wanted_files(files: Iterable[HubFile]) -> tuple[HubFile, ...]:
+    """Return the files that running the model takes: safetensors before all else, never code or pickled weights.
+
+    A repository that has safetensors gives those and not the same weights as GGUF; of several GGUF quantizations, each is a
+    model of its own, and the first of them is taken.
+    """
+    found = [file for file in files if file.path.endswith(_NEEDED) and not file.path.startswith(_LEFT)]
+    safetensors = any(file.path.endswith(".safetensors") for file in found)
+    ggufs = [file for file in found if file.path.endswith(".gguf")]
+    if safetensors or not ggufs:
+        return tuple(file for file in found if not file.path.endswith(".gguf"))
+    first = ggufs[0].path
+    stem = first.rpartition("-00001-of-")[0] or first
+    return tuple(file for file in found if not file.path.endswith(".gguf") or file.path.startswith(stem))
+
+
+def weights_bytes(files: Iterable[HubFile]) -> int:
+    """Return what the weights among files take."""
+    return sum(file.size_bytes for file in files if file.path.endswith(_WEIGHTS))
+
+
+def _tagged(tags: Iterable[str], start: str) -> str:
+    return next((tag.removeprefix(start) for tag in tags if tag.startswith(start)), "")
+
+
+def _parameters(dtypes: Mapping[str, int], config: Mapping[str, Any]) -> int:
+    """Return the number of weights: those packed into 32-bit words counted by their bits, the groups' scales left out."""
+    rule = config.get("quantization") or config.get("quantization_config")
+    bits = rule.get("bits") if isinstance(rule, dict) else None
+    group = rule.get("group_size") if isinstance(rule, dict) else None
+    packed = dtypes.get("U32", 0)
+    if not packed or not isinstance(bits, int) or bits <= 0:
+        return sum(dtypes.values())
+    weights = packed * 32 // bits
+    others = sum(count for dtype, count in dtypes.items() if dtype != "U32")
+    return weights + max(0, others - 2 * weights // (group if isinstance(group, int) and group > 0 else 64))

@@ -1,0 +1,190 @@
+"""The hub through the real client, against a hub on loopback: what is found, what is told of it, and every refusal."""
+
+import json
+
+import pytest
+
+from engine.core.hub_errors import (
+    AccessDenied,
+    AccessPending,
+    HubTrouble,
+    LicenceNotAccepted,
+    NoNetwork,
+    Offline,
+    ProxyRefused,
+    RateLimited,
+    RepositoryMissing,
+    TokenMissing,
+    TokenRefused,
+)
+from engine.models.hub import Hub
+from tests.hub.repositories import Repository
+from tests.hub.server import Hub as Server
+
+CONFIG = {
+    "model_type": "llama",
+    "num_hidden_layers": 16,
+    "hidden_size": 2048,
+    "num_attention_heads": 32,
+    "num_key_value_heads": 8,
+    "vocab_size": 128256,
+    "max_position_embeddings": 131072,
+    "quantization": {"group_size": 64, "bits": 4},
+}
+CARD = "---\nlicense: llama3.2\n---\n# A small model\n\nGood for <b>trying</b>.\n"
+
+
+def model(name, **facts):
+    repository = Repository(name, tags=["mlx", "license:llama3.2"], **facts)
+    repository.add("config.json", CONFIG).add("README.md", CARD).add("tokenizer.json", "{}").add("run.py", "print()")
+    return repository.add("model.safetensors", b"w" * 5000).add("original/params.json", "{}")
+
+
+@pytest.fixture(autouse=True)
+def online(monkeypatch):
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
+
+
+@pytest.fixture
+def server():
+    from huggingface_hub import close_session
+
+    with Server() as server:
+        server.add(model("org/Small-1B-4bit", downloads=10, parameters={"U32": 1000, "BF16": 250}))
+        server.add(model("org/Other-3B-4bit", downloads=99))
+        yield server
+    close_session()
+
+
+def hub(server, token=""):
+    return Hub(lambda: token, {"HF_ENDPOINT": server.base})
+
+
+def test_a_search_tells_what_is_known_before_anything_is_fetched(server):
+    found, more = hub(server).search("small", "downloads", mlx_only=True, limit=10)
+    assert not more
+    (one,) = found
+    assert (one.id, one.author, one.mlx, one.licence, one.downloads) == ("org/Small-1B-4bit", "org", True, "llama3.2", 10)
+    assert (one.architecture, one.context, one.quantization) == ("llama", 131072, "4-bit, groups of 64")
+    assert one.size_bytes == 1000 * 4 + 250 * 2
+    assert one.parameters == 1000 * 8 + 250 - 2 * 8000 // 64
+    assert json.loads(one.config)["num_hidden_layers"] == 16
+
+
+def test_a_search_is_sorted_bounded_and_says_that_there_is_more(server):
+    found, more = hub(server).search("", "downloads", mlx_only=True, limit=1)
+    assert [one.id for one in found] == ["org/Other-3B-4bit"]
+    assert more
+
+
+def test_what_mlx_does_not_run_is_found_only_when_asked_for(server):
+    server.add(Repository("org/Plain-7B"))
+    assert not hub(server).search("plain", "downloads", mlx_only=True, limit=5)[0]
+    assert [one.mlx for one in hub(server).search("plain", "downloads", mlx_only=False, limit=5)[0]] == [False]
+
+
+def test_a_repository_is_described_with_its_card_and_what_is_fetched(server):
+    detail = hub(server).describe("org/Small-1B-4bit")
+    assert detail.commit == server.repositories["org/Small-1B-4bit"].commit
+    assert detail.card == "# A small model\n\nGood for <b>trying</b>.\n"
+    assert [file.path for file in detail.files] == ["config.json", "model.safetensors", "tokenizer.json"]
+    weights = detail.files[1]
+    assert (weights.size_bytes, weights.sha256) == (
+        5000,
+        server.repositories["org/Small-1B-4bit"].files["model.safetensors"].etag,
+    )
+    assert detail.model.size_bytes == 5000
+    assert detail.page == f"{server.base}/org/Small-1B-4bit"
+
+
+def test_a_gated_repository_is_described_though_its_files_are_not_given(server):
+    server.add(model("org/Gated", gated="manual"))
+    detail = hub(server).describe("org/Gated")
+    assert (detail.model.gate, detail.config, detail.card) == ("manual", "", "")
+    assert detail.files
+
+
+def text(server, name="org/Small-1B-4bit", token=""):
+    return hub(server, token).text(name, "config.json")
+
+
+def test_refusals_are_told_apart(server):
+    gated = server.add(model("org/Gated", gated="manual"))
+    server.tokens |= {"good", "waiting", "rejected"}
+    gated.pending.add("waiting")
+    gated.rejected.add("rejected")
+    for name, token, kind in (
+        ("org/Nothing", "", RepositoryMissing),
+        ("org/Nothing", "good", RepositoryMissing),
+        ("org/Gated", "", TokenMissing),
+        ("org/Gated", "good", LicenceNotAccepted),
+        ("org/Gated", "waiting", AccessPending),
+        ("org/Gated", "rejected", AccessDenied),
+        ("org/Small-1B-4bit", "made up", TokenRefused),
+    ):
+        with pytest.raises(kind) as raised:
+            text(server, name, token)
+        assert raised.value.hint
+        assert token not in str(raised.value) or not token
+        assert bool(raised.value.link) == (kind in (TokenMissing, LicenceNotAccepted, AccessPending, AccessDenied))
+    gated.allowed.add("good")
+    assert "llama" in text(server, "org/Gated", "good")
+
+
+@pytest.mark.parametrize(
+    ("how", "kind", "retry"),
+    [
+        ({"status": 429, "headers": {"Retry-After": "7"}}, RateLimited, 7.0),
+        ({"status": 429}, RateLimited, None),
+        ({"status": 500}, HubTrouble, None),
+        ({"status": 503, "headers": {"Retry-After": "2"}}, HubTrouble, 2.0),
+        ({"status": 407}, ProxyRefused, None),
+        ({"drop": True}, NoNetwork, None),
+        ({"cut_after": 10}, NoNetwork, None),
+    ],
+)
+def test_what_goes_wrong_on_the_way_is_told_at_once(server, how, kind, retry):
+    server.fault("config.json", **how)
+    with pytest.raises(kind) as raised:
+        text(server)
+    assert raised.value.retry_s == retry
+    assert "llama" in text(server)
+
+
+def test_a_search_that_fails_says_so_at_once(server):
+    server.fault("/api/models", status=500, times=None)
+    with pytest.raises(HubTrouble):
+        hub(server).search("x", "downloads", mlx_only=True, limit=5)
+    assert len(server.requests("/api/models")) == 1
+
+
+def test_a_hub_that_is_not_there_is_no_network():
+    with pytest.raises(NoNetwork):
+        Hub(lambda: None, {"HF_ENDPOINT": "http://127.0.0.1:9"}).describe("org/x")
+
+
+def test_offline_is_said_and_nothing_is_asked(server, monkeypatch):
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    with pytest.raises(Offline):
+        text(server)
+    assert not server.requests()
+
+
+def test_the_token_goes_to_the_hub_and_not_to_where_it_redirects(server):
+    server.tokens.add("secret")
+    with hub(server, "secret").opened("org/Small-1B-4bit", "model.safetensors", "main", {}) as response:
+        assert response.read() == b"w" * 5000
+    assert {one.token for one in server.requests("/resolve/")} == {"secret"}
+    assert {one.token for one in server.requests("/cdn/")} == {""}
+
+
+def test_account_of_a_token(server):
+    server.tokens.add("good")
+    assert hub(server).account("good") == "somebody"
+    with pytest.raises(TokenRefused):
+        hub(server).account("bad")
+
+
+def test_over_ipv6_alone():
+    with Server(model("org/Six"), host="::1") as server:
+        assert hub(server).describe("org/Six").model.name == "Six"
