@@ -1,21 +1,24 @@
 """Scrolling while text is selected over the edge of the list: the text is as tall as its message and does not scroll itself."""
 
+from collections.abc import Callable
+
 from PySide6.QtCore import QObject, QPoint, QTimer
 from PySide6.QtWidgets import QAbstractScrollArea
-
-from app.chat.message_text import MessageText
 
 _TICK_MS = 30
 _FASTEST = 60
 
 
 class DragScroll(QObject):
-    """Scrolls `area` while the pointer selects above or below it, faster the further it is away."""
+    """Scrolls `area` while the pointer selects above or below it, faster the further it is away.
 
-    def __init__(self, area: QAbstractScrollArea) -> None:
+    After each step `extend` gets the pointer's place, in global pixels.
+    """
+
+    def __init__(self, area: QAbstractScrollArea, extend: Callable[[QPoint], None]) -> None:
         super().__init__(area)
         self._area = area
-        self._text: MessageText | None = None
+        self._extend = extend
         self._pointer = QPoint()
         self._timer = QTimer(self, interval=_TICK_MS)
         self._timer.timeout.connect(self.tick)
@@ -25,27 +28,27 @@ class DragScroll(QObject):
         """Whether the list is being scrolled."""
         return self._timer.isActive()
 
-    def watch(self, text: MessageText) -> None:
-        """Follow the selecting in `text` from now on."""
-        text.dragged.connect(lambda pointer: self._follow(text, pointer))
-        text.released.connect(self._timer.stop)
-
-    def tick(self) -> None:
-        """Scroll one step and take the selection along."""
-        distance = self._distance()
-        if self._text is None or not distance:
-            self._timer.stop()
-            return
-        bar = self._area.verticalScrollBar()
-        bar.setValue(bar.value() + max(-_FASTEST, min(_FASTEST, distance)))
-        self._text.select_to(self._pointer)
-
-    def _follow(self, text: MessageText, pointer: QPoint) -> None:
-        self._text, self._pointer = text, pointer
+    def follow(self, pointer: QPoint) -> None:
+        """Take note of where the pointer is."""
+        self._pointer = pointer
         if not self._distance():
             self._timer.stop()
         elif not self._timer.isActive():
             self._timer.start()
+
+    def stop(self) -> None:
+        """The pointer was let go."""
+        self._timer.stop()
+
+    def tick(self) -> None:
+        """Scroll one step and take the selection along."""
+        distance = self._distance()
+        if not distance:
+            self._timer.stop()
+            return
+        bar = self._area.verticalScrollBar()
+        bar.setValue(bar.value() + max(-_FASTEST, min(_FASTEST, distance)))
+        self._extend(self._pointer)
 
     def _distance(self) -> int:
         """Return how many pixels the pointer is under (over: negative) the list, 0 inside it."""

@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 from math import ceil
-from typing import Any
+from typing import Any, Protocol
 
 from PySide6.QtCore import QByteArray, QMimeData, QPoint, QRect, Qt, QTimer, QUrl, Signal
 from PySide6.QtGui import (
+    QAction,
     QContextMenuEvent,
     QGuiApplication,
     QKeyEvent,
@@ -40,19 +41,39 @@ _FOR_THE_LIST = {
 }
 
 
+class Selecting(Protocol):
+    """Who selects over several texts: told of what the mouse and the keys do in one of them."""
+
+    def press(self, pointer: QPoint, *, extend: bool) -> bool:
+        """Start at a place on the screen, or `extend` up to it; return whether the text has nothing to do any more."""
+
+    def drag(self, pointer: QPoint, text: "MessageText | None" = None) -> bool:
+        """Follow the pointer; return whether the text has nothing to do any more."""
+
+    def release(self) -> None:
+        """Say that the pointer was let go."""
+
+    def note(self, text: "MessageText") -> None:
+        """Take over what a text has selected by itself."""
+
+    def take_key(self, event: QKeyEvent) -> bool:
+        """Copy or select all, where a key asks for it; return whether it did."""
+
+    def add_actions(self, menu: QMenu, message_id: str = "") -> None:
+        """Put what can be done with a selection into a context menu."""
+
+
 class MessageText(QTextBrowser):
     """Shows blocks; `quiet` in the secondary ink. `link_activated` carries an address; nobody but the listener opens it."""
 
     link_activated = Signal(str)
-    # While the left button selects: where the pointer is, in global pixels; and that it was let go.
-    dragged = Signal(QPoint)
-    released = Signal()
     # What is shown takes another height than before, though nobody asked for it: formulas were drawn.
     height_changed = Signal()
 
     def __init__(self, theme: Theme, *, quiet: bool = False, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme, self._quiet = theme, quiet
+        self.selecting: Selecting | None = None
         formats = Formats(theme, quiet)
         self._shown = Document(self.document(), formats)
         self._decoration = Decoration(theme, self.document(), self._shown)
@@ -74,6 +95,9 @@ class MessageText(QTextBrowser):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.viewport().setAutoFillBackground(False)
         self.setOpenLinks(False)
+        # Shift and the arrows select; where they start is where the mouse was last, without a caret in a text to read.
+        self.setTextInteractionFlags(self.textInteractionFlags() | Qt.TextInteractionFlag.TextSelectableByKeyboard)
+        self.setCursorWidth(0)
         self.setTabStopDistance(formats.tab_width)
         self.anchorClicked.connect(lambda url: self.link_activated.emit(url.toString()))
 
@@ -171,28 +195,45 @@ class MessageText(QTextBrowser):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Leave the keys that scroll to the list; with Shift they select."""
+        if self.selecting is not None and self.selecting.take_key(event):
+            return
         if event.key() in _FOR_THE_LIST and not event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
             event.ignore()
         else:
+            before = self.textCursor()
             super().keyPressEvent(event)
+            now = self.textCursor()
+            if self.selecting is not None and (before.anchor(), before.position()) != (now.anchor(), now.position()):
+                self.selecting.note(self)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Start to select, or with Shift select up to here."""
+        if self.selecting is not None and event.button() == Qt.MouseButton.LeftButton:
+            extend = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
+            if self.selecting.press(event.globalPosition().toPoint(), extend=extend):
+                return
+        super().mousePressEvent(event)
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        """Select a word."""
+        super().mouseDoubleClickEvent(event)
+        if self.selecting is not None:
+            self.selecting.note(self)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Select, and say where the pointer is."""
-        super().mouseMoveEvent(event)
-        if event.buttons() & Qt.MouseButton.LeftButton:
-            self.dragged.emit(event.globalPosition().toPoint())
+        """Select, up to other messages too."""
+        held = bool(event.buttons() & Qt.MouseButton.LeftButton)
+        if self.selecting is None or not held:
+            super().mouseMoveEvent(event)
+        elif not self.selecting.drag(event.globalPosition().toPoint(), self):
+            super().mouseMoveEvent(event)
+            self.selecting.note(self)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         """End a selection or follow a link."""
         super().mouseReleaseEvent(event)
-        self.released.emit()
-
-    def select_to(self, pointer: QPoint) -> None:
-        """Extend the selection to where the pointer is, in global pixels."""
-        cursor = self.textCursor()
-        place = self.cursorForPosition(self.viewport().mapFromGlobal(pointer))
-        cursor.setPosition(place.position(), QTextCursor.MoveMode.KeepAnchor)
-        self.setTextCursor(cursor)
+        if self.selecting is not None:
+            self.selecting.release()
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         """Offer to copy: the selection, a link's address."""
@@ -203,13 +244,24 @@ class MessageText(QTextBrowser):
     def make_menu(self, address: str = "") -> QMenu:
         """Return the context menu; `address` is the link it was asked for on."""
         menu = QMenu(self)
-        copy = menu.addAction("Copy", self.copy)
-        copy.setEnabled(self.textCursor().hasSelection())
+        if self.selecting is not None:
+            self.selecting.add_actions(menu, self._message_id())
+        else:
+            menu.addAction("Copy", self.copy).setEnabled(self.textCursor().hasSelection())
+            menu.addSeparator()
+            menu.addAction("Select All", self.selectAll)
         if address:
-            menu.addAction("Copy Link Address", lambda: QGuiApplication.clipboard().setText(address))
-        menu.addSeparator()
-        menu.addAction("Select All", self.selectAll)
+            link = QAction("Copy Link Address", menu)
+            link.triggered.connect(lambda: QGuiApplication.clipboard().setText(address))
+            menu.insertAction(next(action for action in menu.actions() if action.isSeparator()), link)
         return menu
+
+    def _message_id(self) -> str:
+        """Return the message that this is the text of; a view's name holds it."""
+        widget: QWidget | None = self
+        while widget is not None and not widget.objectName().startswith("message."):
+            widget = widget.parentWidget()
+        return widget.objectName().removeprefix("message.") if widget is not None else ""
 
     def createMimeDataFromSelection(self) -> QMimeData:
         """Return the selection as plain text, bullets and numbers included."""

@@ -30,6 +30,10 @@ class ViewExtras:
         """Keep whether a person has opened what was thought."""
         (self._opened.add if opened else self._opened.discard)(message_id)
 
+    def is_opened(self, message_id: str) -> bool:
+        """Return whether a person has opened what was thought."""
+        return message_id in self._opened
+
     def count_models(self, messages: Iterable[StoredMessage]) -> bool:
         """Look whether several models wrote the replies; return whether that is news. Each reply names its model then."""
         several = len({message.facts.model for message in messages if message.facts}) > 1

@@ -452,13 +452,13 @@ def test_selecting_over_the_edge_scrolls_along(transcript):
         Qt.KeyboardModifier.NoModifier,
     )
     QApplication.sendEvent(body.viewport(), move)
-    assert transcript._drag_scroll.active
+    assert transcript.selection.scrolling
     for _ in range(20):
-        transcript._drag_scroll.tick()
+        transcript.selection._scroll.tick()
     assert bar(transcript).value() == 800
     assert body.textCursor().selectedText().count("Paragraph") > 30
     QTest.mouseRelease(body.viewport(), Qt.MouseButton.LeftButton, pos=under)
-    assert not transcript._drag_scroll.active
+    assert not transcript.selection.scrolling
 
 
 def test_the_focus_stays_in_the_list_when_its_message_leaves_the_view(transcript):
