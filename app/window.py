@@ -151,7 +151,9 @@ class MainWindow(QMainWindow):
         for changed in (self.models.loaded, self.settings.chat_changed, self.settings.chat_reset):
             changed.connect(self.counts.touch)
         self.chats.trash_changed.connect(self.storage.refresh)
-        self.storage.removed.connect(self.chats.end_undo)
+        self.storage.removed.connect(self.chats.forget)
+        self.chats.trash.removed.connect(self.storage.forget_removed)
+        self.sidebar.wishes.emptying_requested.connect(self.storage.ask_to_empty)
         self.storage.cleared.connect(lambda: self.toaster.show("Cleared", "Chats are read again when they go on."))
         self.chat.leaving.connect(self.settings_panel.flush)
         self.chat.chat_opened.connect(self._on_chat_opened)
@@ -178,6 +180,9 @@ class MainWindow(QMainWindow):
         for group, name, title, keys, work in (
             ("Chat", "newChat", "New Chat", "Ctrl+N", lambda: self.chat.open(None)),
             ("Chat", "renameChat", "Rename Chat", "Ctrl+R", self.sidebar.rename_selected),
+            ("Chat", "pinChat", "Pin or Unpin Chat", "Ctrl+Alt+P", self.chats.toggle_pinned),
+            ("Chat", "moveChat", "Move Chat to…", "Ctrl+Alt+M", self.sidebar.offer_places),
+            ("Chat", "newFolder", "New Folder", "Ctrl+Shift+N", self.chats.folders.create),
             ("Chat", "searchChats", "Search Chats", "Ctrl+Shift+F", self.sidebar.focus_search),
             ("Edit", "findInChat", "Find in Chat", "Ctrl+F", self.page.finder.open),
             ("Edit", "findNextMatch", "Find Next", "Ctrl+G", lambda: self.page.finder.step(1)),

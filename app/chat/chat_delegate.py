@@ -2,7 +2,18 @@
 
 from dataclasses import dataclass
 
-from PySide6.QtCore import QAbstractItemModel, QModelIndex, QPersistentModelIndex, QPointF, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import (
+    QAbstractItemModel,
+    QModelIndex,
+    QPersistentModelIndex,
+    QPoint,
+    QPointF,
+    QRect,
+    QRectF,
+    QSize,
+    Qt,
+    Signal,
+)
 from PySide6.QtGui import QFont, QFontMetrics, QPainter, QPalette, QPen, QTextCharFormat, QTextLayout, QTextLine, QTextOption
 from PySide6.QtWidgets import QLineEdit, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
@@ -10,7 +21,9 @@ from app.chat.chat_list import ROW_ROLE, UNTITLED, Row
 from app.theme import Theme
 
 INSET, PADDING, RADIUS = 8, 8, 6
+INDENT = 24
 _DOTS, _DOTS_ROOM = 14, 24
+_ICON, _ARROW = 16, 12
 _MARK = 6
 _ROW, _HIT = 28, 48
 
@@ -19,18 +32,22 @@ _ROW, _HIT = 28, 48
 class Look:
     """What the delegate has to know beyond the row itself.
 
-    `right` is the room right of a row: the scroll bar stands in it where it takes a width of its own.
+    `right` is the room right of a row: the scroll bar stands in it where it takes a width of its own. `current` is the row with
+    the keyboard, `target` the one that dragged chats would go to, `shown` the chat that is open.
     """
 
     hovered: int = -1
     menu: int = -1
+    current: int = -1
+    target: int = -1
+    shown: str | None = None
     writing: str | None = None
     ring: bool = False
     right: int = INSET
 
 
 class ChatDelegate(QStyledItemDelegate):
-    """Paints headings, chats and hits by role; nothing in a row is a widget but the field of a rename.
+    """Paints headings, folders, chats and hits by role; nothing in a row is a widget but the field of a rename.
 
     Emits `edit_ended` once that field is gone.
     """
@@ -41,16 +58,16 @@ class ChatDelegate(QStyledItemDelegate):
         super().__init__(parent)
         self._theme = theme
         self._look = look
-        self.hits = False
+        self.tall = False
         self.editing = False
 
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
-        """All rows are of one height: 28, or 48 for hits."""
+        """All rows are of one height: 28, or 48 where they are `tall`, of two lines."""
         del index
         lines = QFontMetrics(self._theme.font("ui")).height() + (
-            QFontMetrics(self._theme.font("small")).height() if self.hits else 0
+            QFontMetrics(self._theme.font("small")).height() if self.tall else 0
         )
-        return QSize(option.rect.width(), max(_HIT if self.hits else _ROW, lines + 8))
+        return QSize(option.rect.width(), max(_HIT if self.tall else _ROW, lines + 8))
 
     def ground(self, row: QRect) -> QRect:
         """Return the part of a row that is tinted when it is hovered or selected."""
@@ -65,12 +82,14 @@ class ChatDelegate(QStyledItemDelegate):
         row: Row = index.data(ROW_ROLE)
         painter.save()
         if row.kind == "heading":
-            self._paint_heading(painter, option.rect, row)
+            self._paint_heading(painter, option.rect, row, index.row())
         else:
             self._paint_row(painter, option, row, index.row())
         painter.restore()
 
-    def _paint_heading(self, painter: QPainter, rect: QRect, row: Row) -> None:
+    def _paint_heading(self, painter: QPainter, rect: QRect, row: Row, place: int) -> None:
+        if place == self._look.target:
+            self._paint_target(painter, self.ground(rect))
         painter.setFont(self._theme.font("caption", 600))
         painter.setPen(self._theme.color("ink-3"))
         box = rect.adjusted(INSET + PADDING, 8, -INSET - PADDING, -4)
@@ -86,24 +105,66 @@ class ChatDelegate(QStyledItemDelegate):
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(self._theme.color("selected" if selected else "hover"))
             painter.drawRoundedRect(QRectF(box), RADIUS, RADIUS)
-        if self._look.ring and selected:
+        if place == self._look.target:
+            self._paint_target(painter, box)
+        if self._look.ring and place == self._look.current:
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.setPen(QPen(self._theme.color("accent"), 2))
             painter.drawRoundedRect(QRectF(box).adjusted(1, 1, -1, -1), RADIUS - 1, RADIUS - 1)
         words = box.adjusted(PADDING, 0, -PADDING, 0)
-        if hovered:
+        dots = hovered and row.kind != "more"
+        if dots and row.kind != "hit":
             words.setRight(self._paint_dots(painter, option.rect))
-        if row.chat_id == self._look.writing:
+        if row.chat_id and row.chat_id == self._look.writing:
             words.setRight(self._paint_mark(painter, words) - PADDING)
-        weight = 500 if selected or row.kind == "hit" else 400
-        if row.kind == "chat":
+        if row.kind == "folder":
+            self._paint_folder(painter, words, row, dots)
+        elif row.kind == "chat":
+            weight = 500 if selected or row.chat_id == self._look.shown else 400
+            words.setLeft(words.left() + (INDENT if row.folder_id else 0))
             self._line(painter, words, row.title or UNTITLED, self._theme.font("ui", weight), "ink")
+        elif row.kind == "more":
+            self._line(painter, words, row.title, self._theme.font("ui", 500), "accent-ink")
         else:
-            upper, lower = words.adjusted(0, 5, 0, 0), words.adjusted(0, 25, 0, 0)
-            upper.setHeight(20)
-            lower.setHeight(16)
-            self._line(painter, upper, row.title or UNTITLED, self._theme.font("ui", weight), "ink")
-            self._paint_snippet(painter, lower, row)
+            self._paint_two_lines(painter, words, row)
+
+    def _paint_folder(self, painter: QPainter, words: QRect, row: Row, dots: bool) -> None:
+        """Draw the icon, the name, and how many chats are inside or, while they are listed, an arrow."""
+        ratio = painter.device().devicePixelRatio()
+        spot = QPoint(words.left(), words.center().y() - 7)
+        painter.drawPixmap(spot, self._theme.pixmap("folder", "ink-2", _ICON, ratio))
+        if row.expanded and not dots:
+            arrow = QPoint(words.right() + 1 - _ARROW, words.center().y() - _ARROW // 2 + 1)
+            painter.drawPixmap(arrow, self._theme.pixmap("down", "ink-2", _ARROW, ratio))
+            words.setRight(arrow.x() - PADDING)
+        elif row.note and not dots:
+            words.setRight(self._note(painter, words, row.note) - PADDING)
+        words.setLeft(words.left() + INDENT)
+        self._line(painter, words, row.title, self._theme.font("ui"), "ink")
+
+    def _paint_two_lines(self, painter: QPainter, words: QRect, row: Row) -> None:
+        upper, lower = words.adjusted(0, 5, 0, 0), words.adjusted(0, 25, 0, 0)
+        upper.setHeight(20)
+        lower.setHeight(16)
+        if row.note:
+            upper.setRight(self._note(painter, upper, row.note) - PADDING)
+        self._line(painter, upper, row.title or UNTITLED, self._theme.font("ui", 500), "ink")
+        self._paint_snippet(painter, lower, row)
+
+    def _note(self, painter: QPainter, box: QRect, text: str) -> int:
+        """Draw a note at the right of a row; return its left edge."""
+        font = self._theme.font("caption")
+        painter.setFont(font)
+        painter.setPen(self._theme.color("ink-3"))
+        painter.drawText(box, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, text)
+        return box.right() - QFontMetrics(font).horizontalAdvance(text)
+
+    def _paint_target(self, painter: QPainter, box: QRect) -> None:
+        """Mark the row that dragged chats would go to."""
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setBrush(self._theme.color("accent-soft"))
+        painter.setPen(QPen(self._theme.color("accent"), 1))
+        painter.drawRoundedRect(QRectF(box).adjusted(0.5, 0.5, -0.5, -0.5), RADIUS, RADIUS)
 
     def _paint_dots(self, painter: QPainter, rect: QRect) -> int:
         """Draw the "more" button; return where words have to end."""
@@ -166,10 +227,10 @@ class ChatDelegate(QStyledItemDelegate):
         self, parent: QWidget, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> QLineEdit:
         """Return a field over the row, with the title ready to be typed over."""
-        del option, index
+        del option
         editor = QLineEdit(parent)
         editor.setObjectName("chatTitle")
-        editor.setAccessibleName("Chat title")
+        editor.setAccessibleName("Folder name" if index.data(ROW_ROLE).kind == "folder" else "Chat title")
         editor.setMaxLength(200)
         editor.setFont(self._theme.font("ui"))
         css = self._theme.css
@@ -189,9 +250,9 @@ class ChatDelegate(QStyledItemDelegate):
     def updateEditorGeometry(
         self, editor: QWidget, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> None:
-        """Keep the field on the row's own ground."""
-        del index
-        editor.setGeometry(self.ground(option.rect))
+        """Keep the field on the row's own ground, its text where the title was."""
+        row: Row = index.data(ROW_ROLE)
+        editor.setGeometry(self.ground(option.rect).adjusted(INDENT + 2 if row.folder_id else 0, 0, 0, 0))
 
     def setModelData(self, editor: QWidget, model: QAbstractItemModel, index: QModelIndex | QPersistentModelIndex) -> None:
         """Hand the title to the model, which refuses an empty one."""

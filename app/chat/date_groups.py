@@ -67,3 +67,12 @@ def seconds_to_midnight(now: float, zone: tzinfo | None = None) -> float:
     moment = datetime.fromtimestamp(now, zone)
     midnight = datetime.combine(moment.date() + timedelta(days=1), time.min, tzinfo=zone)
     return max(1.0, midnight.timestamp() - now)
+
+
+def day_of(moment: float, now: float, zone: tzinfo | None = None) -> str:
+    """Return the day of a moment in few letters: "Today", "Yesterday", as "14 Mar", or in another year as "14 Mar 2025"."""
+    day, today = datetime.fromtimestamp(moment, zone).date(), datetime.fromtimestamp(now, zone).date()
+    if (today - day).days <= 1:
+        return heading_of(day, today)
+    month = f"{day.day} {_MONTHS[day.month - 1][:3]}"
+    return month if day.year == today.year else f"{month} {day.year}"

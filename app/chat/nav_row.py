@@ -17,6 +17,7 @@ class NavRow(QAbstractButton):
     def __init__(self, theme: Theme, icon: str, text: str, shortcut: QKeySequence, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme, self._icon = theme, icon
+        self.note = ""
         self._shortcut = shortcut.toString(QKeySequence.SequenceFormat.NativeText)
         self.setText(text)
         self.setAccessibleName(text)
@@ -26,6 +27,12 @@ class NavRow(QAbstractButton):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self._ring = False
         theme.changed.connect(self.update)
+
+    def set_note(self, note: str, spoken: str) -> None:
+        """Show a note in the shortcut's place, as a count; `spoken` is what assistive tools say of it."""
+        self.note = note
+        self.setAccessibleDescription(spoken)
+        self.update()
 
     def focusInEvent(self, event: QFocusEvent) -> None:
         """Show the ring for focus that came from the keyboard alone."""
@@ -52,8 +59,9 @@ class NavRow(QAbstractButton):
         words = self.rect().adjusted(2 * _PADDING + _ICON, 0, -_PADDING, 0)
         painter.setFont(self._theme.font("caption"))
         painter.setPen(self._theme.color("ink-3"))
-        painter.drawText(words, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, self._shortcut)
-        words.setRight(words.right() - painter.fontMetrics().horizontalAdvance(self._shortcut) - _PADDING)
+        right = self.note or self._shortcut
+        painter.drawText(words, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, right)
+        words.setRight(words.right() - painter.fontMetrics().horizontalAdvance(right) - _PADDING)
         painter.setFont(self._theme.font("ui"))
         painter.setPen(self._theme.color("ink"))
         text = painter.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideRight, words.width())

@@ -1,43 +1,46 @@
-"""The sidebar: search, ways to other places, and every chat by date."""
+"""The sidebar: search, ways to other places, and every chat in its folder or by date."""
 
 import sys
 import time
 from collections.abc import Sequence
 
-from PySide6.QtCore import QEvent, QPointF, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QKeySequence, QMouseEvent, QPainter, QPaintEvent
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtCore import QEvent, QMimeData, QPointF, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QDragEnterEvent, QDropEvent, QKeyEvent, QKeySequence, QPainter, QPaintEvent
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from app.chat.chat_list import UNTITLED, Row
+from app.chat.chat_list import Row
+from app.chat.chat_rows import ChatRows, hit_rows, trash_rows
 from app.chat.chat_view import ChatView
-from app.chat.date_groups import group_by_date, seconds_to_midnight
+from app.chat.date_groups import seconds_to_midnight
 from app.chat.nav_row import NavRow
 from app.chat.search_field import SearchField
+from app.chat.top_strip import TopStrip
+from app.chat.trash_bar import TrashBar
+from app.chat.wishes import Wishes
 from app.theme import Theme
 from app.widgets.frame import draw_hairline
-from app.widgets.icon_button import IconButton
-from engine.chats.records import ChatSummary, SearchHit
+from engine.chats.records import ChatSummary, Folder, SearchHit
 
 SEARCH_KEYS, NEW_KEYS, MODELS_KEYS = "Ctrl+Shift+F", "Ctrl+N", "Ctrl+Shift+M"
 
 _WIDTH, _LEAST, _MOST = 260, 200, 360
-_LEAD = 18
 _MAC = sys.platform == "darwin"
 
 
 class Sidebar(QWidget):
-    """All chats, and what a person does to one. Nothing here touches the store: every wish is a signal.
+    """All chats, and what a person does to them. Nothing here touches the store: every wish is a signal, most in `wishes`.
 
-    `chat_selected` comes with every pick, `hit_selected` (chat id, message id or "") besides when it was a search hit;
-    calls such as `select` and `set_chats` emit nothing. The widget draws its own line at the right.
+    `chat_selected` comes with every pick, `hit_selected` (chat id, message id or "", the words searched for) besides when it
+    was a search hit; calls such as `select` and `set_chats` emit nothing. `trash_toggled` asks for the deleted chats in the
+    list's place, or for their end. The widget draws its own line at the right.
     """
 
     new_requested = Signal()
     models_requested = Signal()
     chat_selected = Signal(str)
-    hit_selected = Signal(str, str)
-    rename_requested = Signal(str, str)
-    delete_requested = Signal(str)
+    hit_selected = Signal(str, str, str)
+    more_requested = Signal()
+    trash_toggled = Signal(bool)
     search_changed = Signal(str)
     search_left = Signal()
     collapse_requested = Signal()
@@ -47,14 +50,22 @@ class Sidebar(QWidget):
     ) -> None:
         super().__init__(parent)
         self._theme = theme
+        self.wishes = Wishes(self)
         self._chats: tuple[ChatSummary, ...] = ()
+        self._folders: tuple[Folder, ...] = ()
+        self._rows = ChatRows()
         self._hits: tuple[SearchHit, ...] | None = None
+        self._more_hits = False
+        self._deleted: tuple[ChatSummary, ...] | None = None
+        self._dragging = False
         self._selected: str | None = None
         self._search = SearchField(theme, QKeySequence(SEARCH_KEYS), self)
         self._new = NavRow(theme, "compose", "New Chat", QKeySequence(NEW_KEYS), self)
         self._models = NavRow(theme, "cube", "Models", QKeySequence(MODELS_KEYS), self)
-        self._list = ChatView(theme, self)
-        self._strip = _Strip(theme, traffic_lights, self)
+        self._trash = NavRow(theme, "trash", "Trash", QKeySequence(), self)
+        self._trash_bar = TrashBar(theme, self)
+        self._list = ChatView(theme, self.wishes, self)
+        self._strip = TopStrip(theme, traffic_lights, self)
         self._midnight = QTimer(self, singleShot=True)
         self.setObjectName("sidebar")
         self.setAccessibleName("Chats and places")
@@ -63,22 +74,49 @@ class Sidebar(QWidget):
         self._new.setObjectName("newChatButton")
         self._new.setCheckable(True)
         self._models.setObjectName("modelsButton")
+        self._trash.setObjectName("trashButton")
+        self._trash.setCheckable(True)
+        self._trash.hide()
+        self._trash_bar.hide()
+        self.setAcceptDrops(True)
+        self._search.setAcceptDrops(False)  # It would take a dropped file's address for words.
         self._lay_out(footer)
         self._connect()
         self._list_rows()
 
-    def set_chats(self, chats: Sequence[ChatSummary]) -> None:
-        """List these chats by the day of their last message; selection and scroll position stay."""
+    def set_chats(self, chats: Sequence[ChatSummary], folders: Sequence[Folder] = (), deleted: int = 0) -> None:
+        """List these chats in their folders or by the day of their last message; selection and scroll position stay.
+
+        `deleted` is how many there are in the trash.
+        """
         self._chats = tuple(chats)
+        self._folders = tuple(folders)
+        self._list.set_folders(self._folders)
+        self._trash.set_note(f"{deleted:,}" if deleted else "", f"{deleted:,} deleted")
+        self._trash.setVisible(deleted > 0 or self._deleted is not None)
+        self._list_rows()
+
+    def set_trash(self, chats: Sequence[ChatSummary] | None) -> None:
+        """Show the deleted chats in place of the others; None shows the others again."""
+        if chats is None and self._deleted is None:
+            return
+        self._deleted = None if chats is None else tuple(chats)
+        self._trash.setChecked(chats is not None)
+        self._trash.setVisible(chats is not None or self._trash.note != "")
         self._list_rows()
 
     def listed(self) -> Sequence[str]:
         """Return the ids of the chats in the list, top to bottom, each once."""
-        return list(dict.fromkeys(row.chat_id for row in self._list.rows if row.chat_id))
+        return list(dict.fromkeys(row.chat_id for row in self._list.rows if row.kind in ("chat", "hit")))
 
-    def set_hits(self, hits: Sequence[SearchHit] | None) -> None:
-        """Show what a search found in place of the chats; None shows the chats again."""
+    def picked(self) -> tuple[str, ...]:
+        """Return the ids of the chats that are selected, top to bottom: what a command acts on."""
+        return tuple(dict.fromkeys(row.chat_id for row in self._list.picked() if row.kind in ("chat", "hit")))
+
+    def set_hits(self, hits: Sequence[SearchHit] | None, more: bool = False) -> None:
+        """Show what a search found in place of the chats, and whether there is more; None shows the chats again."""
         self._hits = None if hits is None else tuple(hits)
+        self._more_hits = more
         self._list_rows()
 
     def select(self, chat_id: str | None) -> None:
@@ -101,6 +139,19 @@ class Sidebar(QWidget):
         self._list.setFocus(Qt.FocusReason.OtherFocusReason)
         self._list.rename_current()
 
+    def rename(self, row_id: str) -> None:
+        """Edit the title of a chat or the name of a folder in place."""
+        self._list.rename_row(row_id)
+
+    def offer_places(self) -> None:
+        """Show where the selected chats can be moved to."""
+        self._list.setFocus(Qt.FocusReason.OtherFocusReason)
+        self._list.open_move_menu()
+
+    def offer_forms(self, chat_ids: tuple[str, ...]) -> None:
+        """Show the forms in which these chats can be exported."""
+        self._list.open_export_menu(chat_ids)
+
     def sizeHint(self) -> QSize:
         """260 wide."""
         return QSize(_WIDTH, 600)
@@ -119,6 +170,25 @@ class Sidebar(QWidget):
         if event.type() == QEvent.Type.ActivationChange and self.isActiveWindow():
             self._list_rows()
 
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Escape leaves the trash."""
+        if event.key() == Qt.Key.Key_Escape and self._deleted is not None:
+            self.trash_toggled.emit(False)
+        else:
+            super().keyPressEvent(event)
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        """Let files in that chats may be imported from; what they are is told after the drop."""
+        if _files(event.mimeData()):
+            event.setDropAction(Qt.DropAction.CopyAction)
+            event.accept()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        """Import the chats in the files."""
+        event.setDropAction(Qt.DropAction.CopyAction)
+        event.accept()
+        self.wishes.import_requested.emit(_files(event.mimeData()))
+
     def _lay_out(self, footer: QWidget | None) -> None:
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 1, 0)
@@ -132,6 +202,8 @@ class Sidebar(QWidget):
         top.addSpacing(8)
         top.addWidget(self._new)
         top.addWidget(self._models)
+        top.addWidget(self._trash)
+        top.addWidget(self._trash_bar)
         column.addLayout(top)
         column.addSpacing(4)
         column.addWidget(self._list, 1)
@@ -149,9 +221,11 @@ class Sidebar(QWidget):
         self._search.returnPressed.connect(self._list.choose_first)
         self._search.down_pressed.connect(self._go_to_list)
         self._search.left.connect(self.search_left)
+        self._trash.clicked.connect(self._toggle_trash)
+        self._trash_bar.empty_requested.connect(self.wishes.emptying_requested)
+        self._trash_bar.left.connect(lambda: self.trash_toggled.emit(False))
         self._list.chosen.connect(self._take_choice)
-        self._list.renamed.connect(self.rename_requested)
-        self._list.delete_requested.connect(self.delete_requested)
+        self._list.dragging.connect(self._show_targets)
         self._midnight.timeout.connect(self._list_rows)
 
     def _ask_for_new(self) -> None:
@@ -164,12 +238,23 @@ class Sidebar(QWidget):
             self.set_hits(None)
         self.search_changed.emit(text)
 
+    def _toggle_trash(self) -> None:
+        self._trash.setChecked(self._deleted is not None)
+        self.trash_toggled.emit(self._deleted is None)
+
+    def _show_targets(self, dragging: bool) -> None:
+        self._dragging = dragging
+        self._list_rows()
+
     def _take_choice(self, row: Row) -> None:
+        if row.kind == "more":
+            self.more_requested.emit()
+            return
         self._selected = row.chat_id
         self._new.setChecked(False)
         self.chat_selected.emit(row.chat_id)
         if row.kind == "hit":
-            self.hit_selected.emit(row.chat_id, row.message_id)
+            self.hit_selected.emit(row.chat_id, row.message_id, self._search.text().strip())
 
     def _go_to_list(self) -> None:
         self._list.setFocus(Qt.FocusReason.ShortcutFocusReason)
@@ -178,60 +263,22 @@ class Sidebar(QWidget):
 
     def _list_rows(self) -> None:
         now = time.time()
+        self._trash_bar.setVisible(self._hits is None and self._deleted is not None)
         if self._hits is not None:
             query = self._search.text().strip()
             self._list.set_empty("", f"Nothing found for “{query}”")
-            rows = [hit_row(hit) for hit in self._hits]
+            rows = hit_rows(self._hits, now, more=self._more_hits)
+        elif self._deleted is not None:
+            self._list.set_empty("", "The trash is empty.")
+            self._trash_bar.set_count(len(self._deleted))
+            rows = trash_rows(self._deleted, now)
         else:
             self._list.set_empty("Chats", "The chats you start are listed here.")
-            rows = chat_rows(self._chats, now)
+            rows = self._rows.rows(self._chats, self._folders, now, targets=self._dragging)
         self._list.show_rows(rows, self._selected)
         self._midnight.start(int(seconds_to_midnight(now) * 1000) + 1000)
 
 
-class _Strip(QWidget):
-    """The empty top: room for the traffic lights and the collapsing button on a Mac, 12 px elsewhere. Drags the window."""
-
-    collapse_requested = Signal()
-
-    def __init__(self, theme: Theme, lights: bool, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setFixedHeight(52 if lights else 12)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 12, 0)
-        row.addStretch(1)
-        button = IconButton(theme, "sidebar", "Hide the sidebar", parent=self)
-        button.setObjectName("collapseButton")
-        button.clicked.connect(self.collapse_requested)
-        button.setVisible(lights)
-        row.addWidget(button)
-
-    def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Move the window, as a title bar does."""
-        handle = self.window().windowHandle()
-        if event.button() == Qt.MouseButton.LeftButton and handle is not None:
-            handle.startSystemMove()
-
-
-def chat_rows(chats: Sequence[ChatSummary], now: float) -> list[Row]:
-    """Return the rows for chats: the pinned ones first, the others by date, newest first; `now` in Unix seconds."""
-    pinned = [chat for chat in chats if chat.pinned]
-    others = [chat for chat in chats if not chat.pinned]
-    rows = [Row("heading", "Pinned")] if pinned else []
-    rows += [Row("chat", chat.title, chat.id) for chat in pinned]
-    for heading, places in group_by_date([chat.updated_at for chat in others], now):
-        rows.append(Row("heading", heading))
-        rows += [Row("chat", others[place].title, others[place].id) for place in places]
-    return rows
-
-
-def hit_row(hit: SearchHit) -> Row:
-    """Return the row for a search hit; its snippet begins near the first match, so that the match can be seen."""
-    text = "".join(" " if char.isspace() else char for char in hit.snippet)
-    spans = hit.spans
-    first = min((start for start, _ in spans), default=0)
-    if first > _LEAD:
-        cut = text.find(" ", first - _LEAD, first) + 1 or first - _LEAD
-        text = "…" + text[cut:]
-        spans = tuple((start - cut + 1, end - cut + 1) for start, end in spans)
-    return Row("hit", hit.title or UNTITLED, hit.chat_id, hit.message_id or "", text, spans)
+def _files(data: QMimeData) -> tuple[str, ...]:
+    """Return the paths of the files and folders in a drag."""
+    return tuple(url.toLocalFile() for url in data.urls() if url.isLocalFile())

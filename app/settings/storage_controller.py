@@ -32,7 +32,7 @@ class StorageController(QObject):
         self._forgetting: dict[str, list[str]] = {}
         self._clearing: str | None = None
         panel.opened.connect(self.refresh)
-        panel.empty_requested.connect(self._ask)
+        panel.empty_requested.connect(self.ask_to_empty)
         panel.clear_requested.connect(self._clear)
         bridge.received.connect(self._take)
 
@@ -60,7 +60,8 @@ class StorageController(QObject):
             self.failed.emit(error.info())
             return 0
 
-    def _ask(self) -> None:
+    def ask_to_empty(self) -> None:
+        """Ask whether the trash is to be emptied, and do it then."""
         count = self._count()
         if not count:
             self.refresh()
@@ -90,6 +91,11 @@ class StorageController(QObject):
         They stay listed as removed until it has: a Flint that ends before that tells it at its next start.
         """
         self._store.empty_trash(older_than_s)
+        self.forget_removed()
+
+    def forget_removed(self) -> None:
+        """Have the engine forget the chats that are gone for good."""
+        self.refresh()
         gone = self._store.removed_chats()
         if gone:
             request_id = self._bridge.new_id("forget-chats")

@@ -123,6 +123,11 @@ class ChatStore:
         """Return the chats in the trash, the last deleted first."""
         return self._summaries("deleted_at IS NOT NULL ORDER BY deleted_at DESC, row DESC")
 
+    def trash_count(self) -> int:
+        """Return how many chats are in the trash."""
+        with self._database.reading() as connection:
+            return int(connection.execute("SELECT COUNT(*) FROM chats WHERE deleted_at IS NOT NULL").fetchone()[0])
+
     def empty_trash(self, older_than_s: float | None = None) -> int:
         """Remove the chats in the trash for good (those deleted at least `older_than_s` seconds ago); return how many.
 

@@ -313,7 +313,7 @@ def test_markup_of_a_name_or_a_message_is_shown_as_it_is(qtbot, fox):
         flint.wait_ready()
         flint.ask("<b>not bold</b> & <script>alert(1)</script>")
         assert flint.shown()[0] == "<b>not bold</b> & <script>alert(1)</script>"
-        flint.window.sidebar.delete_requested.emit(flint.window.chat.chat_id)
+        flint.window.sidebar.wishes.delete_requested.emit((flint.window.chat.chat_id,))
         assert "<b>not bold</b>" in flint.toasts()[0][0]
         assert flint.window.findChildren(QTextBrowser)
 

@@ -102,7 +102,7 @@ def test_another_chat_can_be_deleted_while_one_is_read(flint):
     other = flint.ask("One").chat_id
     flint.click("newChatButton")
     flint.ask("Two")
-    flint.window.sidebar.delete_requested.emit(other)
+    flint.window.sidebar.wishes.delete_requested.emit((other,))
     assert titles(flint) == ["Two"]
     assert flint.shown() == ["Two", FOX]
 
@@ -132,7 +132,7 @@ def test_undo_before_the_reply_has_stopped_shows_how_it_ends(writing):
 
 
 def test_deleting_a_chat_that_is_gone_already_is_told(flint):
-    flint.window.sidebar.delete_requested.emit("no such chat")
+    flint.window.sidebar.wishes.delete_requested.emit(("no such chat",))
     assert len(flint.toasts()) == 1
     assert "was deleted" not in flint.toasts()[0][0]
 
@@ -169,7 +169,7 @@ def test_hit_far_up_is_scrolled_into_view(flint):
     first = flint.stored()[0]
     assert "needle" not in flint.shown()
     flint.click("newChatButton")
-    flint.window.sidebar.hit_selected.emit(first.chat_id, first.id)
+    flint.window.sidebar.hit_selected.emit(first.chat_id, first.id, "needle")
     assert flint.view(first).isVisible()
     assert flint.shown()[0] == "needle"
 
@@ -197,6 +197,6 @@ def test_chat_picked_that_is_gone_leaves_the_shown_one_marked(flint):
 def test_toast_of_a_deleted_chat_without_a_title_names_it_all_the_same(flint):
     with ChatStore(locate().chats) as store:
         chat = store.create_chat()
-    flint.window.sidebar.delete_requested.emit(chat.id)
+    flint.window.sidebar.wishes.delete_requested.emit((chat.id,))
     assert flint.toasts() == [("“New chat” was deleted.", "")]
     assert flint.window.findChild(QWidget, "toastAction").isVisible()

@@ -5,13 +5,15 @@ import sys
 import time
 
 import pytest
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtGui import QContextMenuEvent, QKeySequence
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QLineEdit, QListView, QMenu
 
 from app.chat.chat_delegate import ChatDelegate, units
 from app.chat.chat_list import ROW_ROLE, ChatListModel
-from app.chat.sidebar import NEW_KEYS, Sidebar, hit_row
+from app.chat.chat_rows import hit_row
+from app.chat.sidebar import NEW_KEYS, Sidebar
+from app.chat.wishes import Wishes
 from engine.chats.records import ChatSummary, SearchHit
 
 NONE = Qt.KeyboardModifier.NoModifier
@@ -27,6 +29,9 @@ CHATS = [chat(1), chat(2), chat(3, 1), chat(4, 1), chat(5, 4), chat(6, 20), chat
 MANY = [chat(number, number / 20) for number in range(200)]
 
 
+WISHES = [name for name, kind in vars(Wishes).items() if isinstance(kind, Signal)]
+
+
 class Heard:
     """What the sidebar said, in order."""
 
@@ -37,13 +42,15 @@ class Heard:
             "models_requested",
             "chat_selected",
             "hit_selected",
-            "rename_requested",
-            "delete_requested",
+            "more_requested",
+            "trash_toggled",
             "search_changed",
             "search_left",
             "collapse_requested",
         ):
             getattr(sidebar, name).connect(lambda *data, name=name: self.said.append((name, *data)))
+        for name in WISHES:
+            getattr(sidebar.wishes, name).connect(lambda *data, name=name: self.said.append((name, *data)))
 
 
 @pytest.fixture
@@ -359,9 +366,16 @@ def test_the_more_button_appears_under_the_pointer_and_opens_the_menu(sidebar, q
     qtbot.mouseMove(view(sidebar).viewport(), rect_of(sidebar, "2").center())
     assert view(sidebar).viewport().grab(view(sidebar).dots_of("2")).toImage() != plain
     qtbot.mouseClick(view(sidebar).viewport(), LEFT, NONE, view(sidebar).dots_of("2").center())
-    assert [action.text() for action in menu_of(sidebar, qtbot).actions()] == ["Rename", "Delete"]
+    assert [action.text() for action in menu_of(sidebar, qtbot).actions()] == [
+        "Rename",
+        "Pin",
+        "Move to",
+        "Export",
+        "",
+        "Delete",
+    ]
     trigger(sidebar, qtbot, "Delete")
-    assert sidebar.heard.said == [("delete_requested", "2")]
+    assert sidebar.heard.said == [("delete_requested", ("2",))]
 
 
 def test_a_right_click_opens_the_menu_without_leaving_the_chat(sidebar, qtbot):
@@ -372,7 +386,7 @@ def test_a_right_click_opens_the_menu_without_leaving_the_chat(sidebar, qtbot):
     asked = QContextMenuEvent(QContextMenuEvent.Reason.Mouse, spot, view(sidebar).viewport().mapToGlobal(spot))
     QApplication.sendEvent(view(sidebar).viewport(), asked)
     trigger(sidebar, qtbot, "Delete")
-    assert sidebar.heard.said == [("delete_requested", "4")]
+    assert sidebar.heard.said == [("delete_requested", ("4",))]
     assert picked(sidebar) == ["1"]
 
 
@@ -382,7 +396,7 @@ def test_the_menu_key_opens_the_menu_of_the_selected_chat(sidebar, qtbot):
     asked = QContextMenuEvent(QContextMenuEvent.Reason.Keyboard, QPoint(0, 0), QPoint(0, 0))
     QApplication.sendEvent(view(sidebar).viewport(), asked)
     trigger(sidebar, qtbot, "Delete")
-    assert sidebar.heard.said[-1] == ("delete_requested", "4")
+    assert sidebar.heard.said[-1] == ("delete_requested", ("4",))
 
 
 def test_focus_alone_picks_no_chat(sidebar, qtbot):
@@ -401,7 +415,7 @@ def test_delete_asks_for_the_selected_chat(sidebar, qtbot, key):
     sidebar.set_chats(CHATS)
     click(sidebar, qtbot, "5")
     qtbot.keyClick(view(sidebar), key)
-    assert sidebar.heard.said[-1] == ("delete_requested", "5")
+    assert sidebar.heard.said[-1] == ("delete_requested", ("5",))
     assert "Chat 5" in titles(sidebar)
 
 
@@ -440,17 +454,17 @@ def test_a_hit_leads_to_its_chat_and_message(sidebar, qtbot):
     sidebar.set_hits(HITS)
     second = view(sidebar).visualRect(view(sidebar).model().index(1, 0))
     qtbot.mouseClick(view(sidebar).viewport(), LEFT, NONE, second.topLeft() + QPoint(40, 14))
-    assert sidebar.heard.said == [("chat_selected", "3"), ("hit_selected", "3", "m2")]
+    assert sidebar.heard.said == [("chat_selected", "3"), ("hit_selected", "3", "m2", "")]
 
 
 def test_return_and_the_arrow_go_from_the_field_to_the_hits(sidebar, qtbot):
     sidebar.set_hits(HITS)
     qtbot.keyClick(search(sidebar), Qt.Key.Key_Return)
-    assert sidebar.heard.said[-1] == ("hit_selected", "3", "m1")
+    assert sidebar.heard.said[-1] == ("hit_selected", "3", "m1", "")
     qtbot.keyClick(search(sidebar), Qt.Key.Key_Down)
     assert view(sidebar).hasFocus()
     qtbot.keyClick(view(sidebar), Qt.Key.Key_Down)
-    assert sidebar.heard.said[-1] == ("hit_selected", "3", "m2")
+    assert sidebar.heard.said[-1] == ("hit_selected", "3", "m2", "")
 
 
 def test_nothing_found_is_said_with_the_words(sidebar, qtbot):
@@ -478,7 +492,7 @@ def test_an_emptied_search_shows_the_chats_again(sidebar, qtbot, way):
 def test_a_hits_snippet_begins_near_its_match_and_keeps_the_spans_on_the_words():
     text = "I drink about two cups of coffee a day,\nand the last coffee comes after three"
     first, second = text.index("coffee"), text.rindex("coffee")
-    row = hit_row(SearchHit("1", "m", "", text, ((first, first + 6), (second, second + 6))))
+    row = hit_row(SearchHit("1", "m", "", text, ((first, first + 6), (second, second + 6))), time.time())
     assert [row.snippet[start:end] for start, end in row.spans] == ["coffee", "coffee"]
     assert row.snippet.startswith("…")
     assert row.spans[0][0] <= 20

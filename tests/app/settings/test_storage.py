@@ -181,7 +181,7 @@ def test_chat_deleted_while_it_was_written_can_be_removed_at_once(writing):
     flint, pending = writing
     commands = sent(flint, ForgetChats)
     show_storage(flint)
-    flint.window.chats._delete(pending.chat_id)
+    flint.window.sidebar.wishes.delete_requested.emit((pending.chat_id,))
     flint.window.storage._empty()  # No answer of the engine's has come in between.
     assert not flint.idle
     assert trash() == []
