@@ -150,6 +150,7 @@ class MainWindow(QMainWindow):
         self.settings.chat_reset.connect(self.chat.reset_setting)
         for changed in (self.models.loaded, self.settings.chat_changed, self.settings.chat_reset):
             changed.connect(self.counts.touch)
+        self.chats.hit_opened.connect(lambda _, words: self.page.finder.open(words, focus=False))
         self.chats.trash_changed.connect(self.storage.refresh)
         self.storage.removed.connect(self.chats.forget)
         self.chats.trash.removed.connect(self.storage.forget_removed)

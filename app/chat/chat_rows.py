@@ -82,6 +82,16 @@ def hit_row(hit: SearchHit, now: float) -> Row:
     return Row("hit", hit.title or UNTITLED, hit.chat_id, hit.message_id or "", text, spans, note=note)
 
 
+def found_words(row: Row) -> str:
+    """Return what was found in a hit, as it is written there: the first match, and those that follow it at once."""
+    start, end = row.spans[0] if row.spans else (0, 0)
+    for next_start, next_end in row.spans[1:]:
+        if row.snippet[end:next_start].strip():
+            break
+        end = next_end
+    return row.snippet[start:end]
+
+
 def trash_rows(chats: Sequence[ChatSummary], now: float) -> list[Row]:
     """Return the rows for deleted chats: when each was deleted, and how long it stays."""
     return [Row("trashed", chat.title or UNTITLED, chat.id, snippet=_fate(chat.deleted_at or now, now)) for chat in chats]

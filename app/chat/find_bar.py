@@ -144,13 +144,14 @@ class FindBar(QWidget):
         for button in (self._back, self._on):
             button.setEnabled(total > 0)
 
-    def open(self) -> None:
-        """Show the bar and type into it."""
+    def open(self, *, focus: bool = True) -> None:
+        """Show the bar and, with `focus`, type into it."""
         self._place()
         self.show()
         self.raise_()
-        self.field.setFocus(Qt.FocusReason.ShortcutFocusReason)
-        self.field.selectAll()
+        if focus:
+            self.field.setFocus(Qt.FocusReason.ShortcutFocusReason)
+            self.field.selectAll()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Escape leaves from every button too."""

@@ -63,8 +63,8 @@ class Finder(QObject):
         """Whether something is still to be searched."""
         return bool(self._waiting) or self._typing.isActive() or self._again.isActive()
 
-    def open(self, words: str = "") -> None:
-        """Show the bar, for `words` where they are given; nothing where no chat is shown."""
+    def open(self, words: str = "", *, focus: bool = True) -> None:
+        """Show the bar, for `words` where they are given; nothing where no chat is shown. `focus` moves the keyboard there."""
         if not self._transcript.isVisible() or not self._transcript.messages:
             return
         if self._bar is None:
@@ -77,7 +77,7 @@ class Finder(QObject):
             self._chat_id = self._transcript.messages[0].chat_id
         if words and "\n" not in words and len(words) <= _LONGEST_PREFILL:
             self._bar.field.setText(words)
-        self._bar.open()
+        self._bar.open(focus=focus)
         self._transcript.set_room_above(HEIGHT + AWAY)
         self._typing.start()
 

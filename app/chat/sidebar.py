@@ -9,7 +9,7 @@ from PySide6.QtGui import QDragEnterEvent, QDropEvent, QKeyEvent, QKeySequence, 
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app.chat.chat_list import Row
-from app.chat.chat_rows import ChatRows, hit_rows, trash_rows
+from app.chat.chat_rows import ChatRows, found_words, hit_rows, trash_rows
 from app.chat.chat_view import ChatView
 from app.chat.date_groups import seconds_to_midnight
 from app.chat.nav_row import NavRow
@@ -30,7 +30,7 @@ _MAC = sys.platform == "darwin"
 class Sidebar(QWidget):
     """All chats, and what a person does to them. Nothing here touches the store: every wish is a signal, most in `wishes`.
 
-    `chat_selected` comes with every pick, `hit_selected` (chat id, message id or "", the words searched for) besides when it
+    `chat_selected` comes with every pick, `hit_selected` (chat id, message id or "", the words found) besides when it
     was a search hit; calls such as `select` and `set_chats` emit nothing. `trash_toggled` asks for the deleted chats in the
     list's place, or for their end. The widget draws its own line at the right.
     """
@@ -254,7 +254,7 @@ class Sidebar(QWidget):
         self._new.setChecked(False)
         self.chat_selected.emit(row.chat_id)
         if row.kind == "hit":
-            self.hit_selected.emit(row.chat_id, row.message_id, self._search.text().strip())
+            self.hit_selected.emit(row.chat_id, row.message_id, found_words(row))
 
     def _go_to_list(self) -> None:
         self._list.setFocus(Qt.FocusReason.ShortcutFocusReason)

@@ -1,5 +1,6 @@
 """The chat list in the real window: finding, renaming, deleting, and taking it back."""
 
+import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLineEdit, QWidget
 
@@ -160,6 +161,24 @@ def test_search_finds_words_of_answers_and_leads_to_the_message(flint):
     flint.wait(lambda: "Hello" in {title for title, _ in hits(flint)})
     flint.open_chat(found)
     assert flint.shown()[0] == "Hello"
+
+
+@pytest.mark.drives("chatSearch", "chatList")
+def test_hit_shows_its_words_marked_and_leaves_the_keyboard_in_the_list(flint):
+    flint.ask("needle in a haystack")
+    for number in range(6):
+        flint.ask(f"hay {number}")
+    first = flint.stored()[0]
+    flint.click("newChatButton")
+    search(flint, "haystack needle")
+    flint.wait(lambda: len(hits(flint)) == 2)
+    flint.key(RETURN, name="chatSearch")
+    flint.key(Qt.Key.Key_Down, name="chatSearch")
+    flint.key(Qt.Key.Key_Down, name="chatList")
+    assert flint.part("chatList").hasFocus()
+    assert flint.view(first).isVisible()
+    assert flint.part("findField", QLineEdit).text() == "needle"
+    flint.wait(lambda: "1 of " in flint.window.page.finder._bar.count)
 
 
 def test_hit_far_up_is_scrolled_into_view(flint):

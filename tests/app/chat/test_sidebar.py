@@ -454,17 +454,17 @@ def test_a_hit_leads_to_its_chat_and_message(sidebar, qtbot):
     sidebar.set_hits(HITS)
     second = view(sidebar).visualRect(view(sidebar).model().index(1, 0))
     qtbot.mouseClick(view(sidebar).viewport(), LEFT, NONE, second.topLeft() + QPoint(40, 14))
-    assert sidebar.heard.said == [("chat_selected", "3"), ("hit_selected", "3", "m2", "")]
+    assert sidebar.heard.said == [("chat_selected", "3"), ("hit_selected", "3", "m2", "coffee")]
 
 
 def test_return_and_the_arrow_go_from_the_field_to_the_hits(sidebar, qtbot):
     sidebar.set_hits(HITS)
     qtbot.keyClick(search(sidebar), Qt.Key.Key_Return)
-    assert sidebar.heard.said[-1] == ("hit_selected", "3", "m1", "")
+    assert sidebar.heard.said[-1] == ("hit_selected", "3", "m1", "coffee")
     qtbot.keyClick(search(sidebar), Qt.Key.Key_Down)
     assert view(sidebar).hasFocus()
     qtbot.keyClick(view(sidebar), Qt.Key.Key_Down)
-    assert sidebar.heard.said[-1] == ("hit_selected", "3", "m2", "")
+    assert sidebar.heard.said[-1] == ("hit_selected", "3", "m2", "coffee")
 
 
 def test_nothing_found_is_said_with_the_words(sidebar, qtbot):
