@@ -1,0 +1,106 @@
+"""Tokens as the inspector shows them: what each looks like, the sections they stand in, and what their ground says."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from engine.core.messages import PromptInspected
+from engine.core.odds import TokenOdds
+
+CACHED, READ, SHADES = 0, 1, 2
+"""Grounds of a token: it was cached, it was read; from `SHADES` on, how unlikely it was, in four steps."""
+GROUNDS = ("selected", "accent-soft", "", "p2", "p3", "p4")
+"""The colour role of each ground; the likeliest tokens have none."""
+
+_TITLES = {"system": "System", "user": "You", "assistant": "Assistant", "template": "Added by the template"}
+_MARKS = {" ": "·", "\n": "↵", "\t": "⇥", "\r": "␍"}
+
+type Run = tuple[str, bool]
+"""A piece of a token's text, and whether it stands for something that can't be seen."""
+
+
+@dataclass(frozen=True)
+class Face:
+    """What one token of the vocabulary looks like; `bytes_hex` may be empty where nobody said."""
+
+    text: str
+    bytes_hex: str = ""
+    special: bool = False
+
+
+@dataclass(frozen=True)
+class Section:
+    """The tokens up to `stop` that belong together, under a title with a note at its right."""
+
+    title: str
+    stop: int
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class TokenSheet:
+    """`ids` in order, with a ground (an index into `GROUNDS`) for each."""
+
+    ids: Sequence[int]
+    faces: Mapping[int, Face]
+    sections: Sequence[Section]
+    grounds: bytes
+
+    def section_of(self, index: int) -> int:
+        """Return the number of the section a token stands in."""
+        return next(number for number, section in enumerate(self.sections) if index < section.stop)
+
+
+def runs(face: Face) -> list[Run]:
+    """Return a token's text with signs for white space and control characters, or its bytes where it is no whole text."""
+    if not face.text:
+        return [(" ".join(face.bytes_hex[at : at + 2] for at in range(0, len(face.bytes_hex), 2)) or "∅", True)]
+    found: list[Run] = []
+    for letter in face.text:
+        sign = _MARKS.get(letter) or ("" if letter.isprintable() or face.special else f"U+{ord(letter):04X}")
+        piece = (sign or letter, bool(sign))
+        if found and found[-1][1] == piece[1]:
+            found[-1] = (found[-1][0] + piece[0], piece[1])
+        else:
+            found.append(piece)
+    return found
+
+
+def shown(face: Face) -> str:
+    """Return the same in one piece."""
+    return "".join(text for text, _ in runs(face))
+
+
+def prompt_sheet(prompt: PromptInspected, cached: int, read: str) -> TokenSheet:
+    """Return a prompt's sheet, its first `cached` tokens as cached; `read` says what the others are, as "read now"."""
+    total = len(prompt.ids)
+    cached = min(cached, total)
+    faces = {
+        index: Face(text, hexed, special)
+        for index, text, hexed, special in zip(
+            prompt.known_ids, prompt.texts, prompt.bytes_hex, prompt.special, strict=True
+        )
+    }
+    sections, start = [], 0
+    for role, stop in zip(prompt.section_roles, prompt.section_ends, strict=True):
+        if stop > start:
+            known = min(stop, cached) - min(start, cached)
+            counts = ((known, "cached"), (stop - start - known, read))
+            note = ", ".join(f"{count:,} {word}" for count, word in counts if count)
+            sections.append(Section(_TITLES.get(role, role), stop, note))
+            start = stop
+    return TokenSheet(prompt.ids, faces, sections, bytes([CACHED]) * cached + bytes([READ]) * (total - cached))
+
+
+def odds_sheet(odds: TokenOdds) -> TokenSheet:
+    """Return a reply's sheet, shaded by how unlikely its tokens were."""
+    faces = {index: Face(text) for index, text in zip(odds.known_ids, odds.texts, strict=True)}
+    grounds = bytes(SHADES + shade(logprob) for logprob in odds.logprobs)
+    return TokenSheet(odds.ids, faces, [Section("Reply", len(odds.ids))], grounds)
+
+
+def shade(logprob: float) -> int:
+    """Return how strongly a token is shaded, from 0 (its probability was .6 or more) to 3 (it was under .1)."""
+    return sum(logprob < limit for limit in _LIMITS)
+
+
+_LIMITS = (-0.5108256, -1.2039728, -2.3025851)  # The natural logarithms of .6, .3 and .1.
