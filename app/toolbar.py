@@ -16,10 +16,14 @@ HEIGHT = 52
 
 
 class Toolbar(QWidget):
-    """Holds the picker, the context gauge and the switches of the sidebar and the settings; its empty parts move the window."""
+    """Holds the picker, the context gauge and the switches of the sidebar, the inspector and the settings.
+
+    Its empty parts move the window.
+    """
 
     sidebar_toggled = Signal()
     settings_toggled = Signal(bool)
+    inspector_toggled = Signal(bool)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -36,6 +40,10 @@ class Toolbar(QWidget):
         self.settings_button.setObjectName("settingsButton")
         self.settings_button.setCheckable(True)
         self.settings_button.toggled.connect(self.settings_toggled)
+        self.inspector_button = IconButton(theme, "eye", "What the model sees", parent=self)
+        self.inspector_button.setObjectName("inspectorButton")
+        self.inspector_button.setCheckable(True)
+        self.inspector_button.toggled.connect(self.inspector_toggled)
         layout = QHBoxLayout(self)
         layout.setContentsMargins(12, 0, 12, 1)
         layout.setSpacing(4)
@@ -43,6 +51,7 @@ class Toolbar(QWidget):
         layout.addWidget(self.picker)
         layout.addStretch(1)
         layout.addWidget(self.context)
+        layout.addWidget(self.inspector_button)
         layout.addWidget(self.settings_button)
         theme.changed.connect(self.update)
 

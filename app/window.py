@@ -34,10 +34,11 @@ from app.widgets.gauge import GaugeCard
 from app.widgets.toast import Toaster
 from engine.chats.store import ChatStore
 from engine.core.errors import ErrorInfo, FlintError
-from engine.core.facts import ModelEntry
+from engine.core.facts import LoadedModel, ModelEntry
 from engine.core.preferences import Preferences
 
 if TYPE_CHECKING:
+    from app.chat.inspector import InspectorPanel
     from app.models.dialog import ModelsDialog
 
 FIRST_SIZE = (1280, 820)
@@ -86,6 +87,7 @@ class MainWindow(QMainWindow):
         self.page = ChatPage(theme)
         self.settings_panel = SettingsPanel(theme, later=True)
         self.settings_panel.hide()
+        self.inspector: InspectorPanel | None = None
         self.toaster = Toaster(theme, self)
 
     def _lay_out(self) -> None:
@@ -95,6 +97,7 @@ class MainWindow(QMainWindow):
         row.setSpacing(0)
         row.addWidget(self.page, 1)
         row.addWidget(self.settings_panel)
+        self._beside = row
         main = QWidget()
         column = QVBoxLayout(main)
         column.setContentsMargins(0, 0, 0, 0)
@@ -170,6 +173,7 @@ class MainWindow(QMainWindow):
         self.sidebar.collapse_requested.connect(self.toggle_sidebar)
         self.toolbar.sidebar_toggled.connect(self.toggle_sidebar)
         self.toolbar.settings_toggled.connect(self._show_settings)
+        self.toolbar.inspector_toggled.connect(self._show_inspector)
         self.toolbar.picker.model_chosen.connect(self.models.choose)
         self.toolbar.picker.unload_requested.connect(self.models.unload)
         self.toolbar.picker.models_requested.connect(self.show_models)
@@ -191,6 +195,7 @@ class MainWindow(QMainWindow):
             ("View", "jumpToEnd", "Jump to the End", END_KEYS, self.page.transcript.jump_to_bottom),
             ("View", "toggleSidebar", "Show or Hide Sidebar", "Ctrl+Alt+S", self.toggle_sidebar),
             ("View", "showSettings", "Settings", "Ctrl+,", self.toolbar.settings_button.toggle),
+            ("View", "showInspector", "What the Model Sees", "Ctrl+I", self.toolbar.inspector_button.toggle),
             ("View", "showModels", "Models", "Ctrl+Shift+M", self.show_models),
             ("Chat", "stopReply", "Stop Reply", "", self.chat.stop),
             ("Chat", "nextChat", "Next Chat", "Ctrl+Alt+Down", lambda: self.chats.step(1)),
@@ -347,11 +352,38 @@ class MainWindow(QMainWindow):
         self._sidebar_wanted = not self.sidebar.isVisible()
         if self._sidebar_wanted and self.width() - SIDEBAR_WIDTH - self._panel_width() < CHAT_LEAST:
             self.toolbar.settings_button.setChecked(False)  # There is room for one of them beside the chat.
+            self.toolbar.inspector_button.setChecked(False)
         self.sidebar.setVisible(self._sidebar_wanted)
 
     def _show_settings(self, shown: bool) -> None:
+        if shown:
+            self.toolbar.inspector_button.setChecked(False)
         self.settings_panel.setVisible(shown)
         self._fit_sidebar()
+
+    def _show_inspector(self, shown: bool) -> None:
+        if shown:
+            self.toolbar.settings_button.setChecked(False)
+        if self.inspector is None:
+            self._make_inspector()
+        if self.inspector:
+            self.inspector.setVisible(shown)
+        self._fit_sidebar()
+
+    def _make_inspector(self) -> None:
+        """Not before it is wanted: the window itself comes sooner."""
+        from app.chat.inspector import InspectorPanel
+        from app.chat.inspector_controller import InspectorController
+
+        self.inspector = InspectorPanel(self._theme)
+        self.inspector.hide()
+        self._beside.addWidget(self.inspector)
+        InspectorController(
+            self._store, self.bridge, self._preferences, self.replies, self.chat, self.page, self.inspector, self._loaded
+        )
+
+    def _loaded(self) -> LoadedModel | None:
+        return self.models.model
 
     def _on_chat_opened(self, chat_id: str | None) -> None:
         self._remember(LAST_CHAT, chat_id or "")  # Now, not when the window closes: a crash must not lose the place.
@@ -368,4 +400,5 @@ class MainWindow(QMainWindow):
         self.sidebar.setVisible(self._sidebar_wanted and not narrow)
 
     def _panel_width(self) -> int:
-        return self.settings_panel.width() if self.settings_panel.isVisibleTo(self) else 0
+        panels = [panel for panel in (self.settings_panel, self.inspector) if panel and panel.isVisibleTo(self)]
+        return sum(panel.width() for panel in panels)

@@ -24,7 +24,8 @@ from engine.core.settings import BY_NAME, usable
 class ChatController(QObject):
     """Shows one chat at a time. `leaving` comes before another is opened.
 
-    `context_changed` carries tokens used and the limit, zeros when nothing is known.
+    `messages_shown` says that other messages are shown, or that a reply ended. `context_changed` carries tokens used and the
+    limit, zeros when nothing is known.
     """
 
     chats_changed = Signal()
@@ -32,6 +33,7 @@ class ChatController(QObject):
     chat_opened = Signal(object)
     context_changed = Signal(int, int)
     settings_changed = Signal()
+    messages_shown = Signal()
     failed = Signal(object)
 
     def __init__(
@@ -117,6 +119,7 @@ class ChatController(QObject):
             self._page.transcript.append(reply)
             self._page.transcript.jump_to_bottom()
             self._ask(reply)
+            self.messages_shown.emit()
         except FlintError as error:
             self.failed.emit(error.info())
             if message is None:
@@ -167,6 +170,7 @@ class ChatController(QObject):
                 self._page.transcript.set_messages(self._messages())
                 self._ask(reply, guarded=guarded)
                 self.chats_changed.emit()
+                self.messages_shown.emit()
 
     def switch_branch(self, message_id: str, step: int) -> None:
         """Show the sibling `step` places after a message, with what followed it."""
@@ -208,6 +212,7 @@ class ChatController(QObject):
             self._page.transcript.set_status(pending.message_id, pending.status)
         self._show_phase()
         self._show_facts(next((message.facts for message in reversed(messages) if message.facts), None))
+        self.messages_shown.emit()
 
     def _show_phase(self) -> None:
         pending = self._replies.of_chat(self.chat_id)
@@ -263,6 +268,7 @@ class ChatController(QObject):
             self._show_phase()
             if pending.writer.facts:
                 self._show_facts(pending.writer.facts)
+            self.messages_shown.emit()
         self.chats_changed.emit()
 
     @contextlib.contextmanager

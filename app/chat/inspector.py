@@ -1,7 +1,7 @@
 """The inspector: what the model sees, token by token, and how likely it found each token it wrote."""
 
 from PySide6.QtCore import QEvent, QObject, QPointF, QRect, QSize, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent
+from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from app.chat.inspector_note import InspectorNote
@@ -28,6 +28,7 @@ class InspectorPanel(QWidget):
     `odds_picked` a token of the reply (-1 for none) and where it stands.
     """
 
+    opened = Signal()
     tab_chosen = Signal(str)
     stepped = Signal(int)
     odds_pointed = Signal(int)
@@ -112,6 +113,11 @@ class InspectorPanel(QWidget):
         """Show words in place of tokens, as `InspectorNote.say`."""
         self.note.say(title, text, keep=keep, again=again)
         self._stack.setCurrentIndex(2)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Say that there is somebody to show things to."""
+        super().showEvent(event)
+        self.opened.emit()
 
     def sizeHint(self) -> QSize:
         """400 wide."""

@@ -75,7 +75,8 @@ class PromptHead(QWidget):
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(Qt.PenStyle.NoPen)
-        for left, length, role in ((bar.left(), width, "m-mac"), (bar.left() + width + gap, bar.width() - width - gap, "accent")):
+        rest = bar.width() - width - gap
+        for left, length, role in ((bar.left(), width, "m-mac"), (bar.right() - rest, rest, "accent")):
             if length > 0:
                 painter.setClipRect(QRectF(left, bar.top(), length, bar.height()))
                 painter.setBrush(color(role))

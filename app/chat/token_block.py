@@ -7,18 +7,26 @@ from app.chat.token_lines import TokenLines
 
 type Opening = Literal["closed", "short", "open"]
 
-HEADER, UNDER_HEADER, LINE, CHIP, MORE = 20, 4, 24, 20, 20
+HEADER, UNDER_HEADER, BETWEEN_LINES, MORE = 20, 4, 4, 20
 SHORT_LINES, LONG = 2, 80
 _SHORT_S = 0.05
 
 
 class TokenBlock:
-    """Knows how high a section is and what stands where in it, from its own top. A `long` one begins with its first lines."""
+    """Knows how high a section is and what stands where in it, from its own top. A `long` one begins with its first lines.
 
-    def __init__(self, lines: TokenLines, *, whole: bool = False) -> None:
-        self.lines = lines
+    `chip` is the height of a token in pixels.
+    """
+
+    def __init__(self, lines: TokenLines, chip: int, *, whole: bool = False) -> None:
+        self.lines, self.chip = lines, chip
         self.long = lines.stop - lines.start > LONG and not whole
         self.opening: Opening = "short" if self.long else "open"
+
+    @property
+    def pitch(self) -> int:
+        """Pixels from one line to the next."""
+        return self.chip + BETWEEN_LINES
 
     def restart(self, room: int) -> None:
         """Break the lines anew for `room` pixels: the first ones at once, the others by `lay`."""
@@ -53,16 +61,16 @@ class TokenBlock:
         """Pixels from the header's top to the end."""
         if self.opening == "closed":
             return HEADER
-        return HEADER + UNDER_HEADER + self.shown * LINE + (MORE if self.more else 0)
+        return HEADER + UNDER_HEADER + self.shown * self.pitch + (MORE if self.more else 0)
 
     def line_at(self, y: int) -> int:
         """Return the shown line at a height, -1 for none."""
-        number = (y - HEADER - UNDER_HEADER) // LINE
+        number = (y - HEADER - UNDER_HEADER) // self.pitch
         return number if y >= HEADER + UNDER_HEADER and number < self.shown else -1
 
     def line_top(self, number: int) -> int:
         """Return where a line begins."""
-        return HEADER + UNDER_HEADER + number * LINE
+        return HEADER + UNDER_HEADER + number * self.pitch
 
     def more_top(self) -> int:
         """Return where the link under the lines begins."""

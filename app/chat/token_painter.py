@@ -3,13 +3,12 @@
 from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtGui import QFont, QFontMetricsF, QPainter
 
-from app.chat.token_block import CHIP
 from app.chat.token_lines import APART
 from app.chat.token_sheet import GROUNDS, READ, SHADES, Face, Run, Section, TokenSheet, runs
 from app.theme import Theme
 from app.widgets.frame import draw_frame
 
-_PADDING, _RADIUS, _SPECIAL_PX = 4, 4, 11
+_PADDING, _RADIUS, _SPECIAL = 4, 4, 11 / 12
 
 
 class TokenPainter:
@@ -24,7 +23,8 @@ class TokenPainter:
     def _set_fonts(self) -> None:
         self._font = self._theme.font("token")
         self._special_font = QFont(self._font)
-        self._special_font.setPixelSize(_SPECIAL_PX)
+        self._special_font.setPixelSize(round(self._font.pixelSize() * _SPECIAL))
+        self.chip = self._theme.line("token")
         self._metrics, self._special_metrics = QFontMetricsF(self._font), QFontMetricsF(self._special_font)
 
     def show_sheet(self, sheet: TokenSheet | None) -> None:
@@ -57,9 +57,9 @@ class TokenPainter:
         x = left
         for index in tokens:
             width, parts = self._look(self._sheet.ids[index])
-            self._chip(painter, QRect(x, top, min(width, room), CHIP), index, parts)
+            self._chip(painter, QRect(x, top, min(width, room), self.chip), index, parts)
             if index == hot:
-                draw_frame(painter, QRect(x, top, min(width, room), CHIP), _RADIUS, None, self._theme.color("accent"), 2)
+                draw_frame(painter, QRect(x, top, min(width, room), self.chip), _RADIUS, None, self._theme.color("accent"), 2)
             x += width + APART
 
     def _chip(self, painter: QPainter, rect: QRect, index: int, parts: list[tuple[Run, float]]) -> None:

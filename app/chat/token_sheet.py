@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import log
 
 from engine.core.messages import PromptInspected
 from engine.core.odds import TokenOdds
@@ -11,6 +12,7 @@ CACHED, READ, SHADES = 0, 1, 2
 GROUNDS = ("selected", "accent-soft", "", "p2", "p3", "p4")
 """The colour role of each ground; the likeliest tokens have none."""
 
+_LIMITS = (log(0.6), log(0.3), log(0.1))
 _TITLES = {"system": "System", "user": "You", "assistant": "Assistant", "template": "Added by the template"}
 _MARKS = {" ": "·", "\n": "↵", "\t": "⇥", "\r": "␍"}
 
@@ -76,9 +78,7 @@ def prompt_sheet(prompt: PromptInspected, cached: int, read: str) -> TokenSheet:
     cached = min(cached, total)
     faces = {
         index: Face(text, hexed, special)
-        for index, text, hexed, special in zip(
-            prompt.known_ids, prompt.texts, prompt.bytes_hex, prompt.special, strict=True
-        )
+        for index, text, hexed, special in zip(prompt.known_ids, prompt.texts, prompt.bytes_hex, prompt.special, strict=True)
     }
     sections, start = [], 0
     for role, stop in zip(prompt.section_roles, prompt.section_ends, strict=True):
@@ -101,6 +101,3 @@ def odds_sheet(odds: TokenOdds) -> TokenSheet:
 def shade(logprob: float) -> int:
     """Return how strongly a token is shaded, from 0 (its probability was .6 or more) to 3 (it was under .1)."""
     return sum(logprob < limit for limit in _LIMITS)
-
-
-_LIMITS = (-0.5108256, -1.2039728, -2.3025851)  # The natural logarithms of .6, .3 and .1.

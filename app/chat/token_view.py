@@ -1,13 +1,13 @@
 """Tokens as chips under section headings: one widget that breaks its own lines and paints only what is in view."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from PySide6.QtCore import QEvent, QPoint, QRect, Qt, QTimer, Signal
 from PySide6.QtGui import QFocusEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QWidget
 
-from app.chat.token_block import CHIP, HEADER, TokenBlock
+from app.chat.token_block import HEADER, Opening, TokenBlock
 from app.chat.token_lines import APART, TokenLines
 from app.chat.token_painter import TokenPainter
 from app.chat.token_sheet import TokenSheet, shown
@@ -74,7 +74,7 @@ class TokenView(QAbstractScrollArea):
         self._blocks, start = [], 0
         for section in sheet.sections if sheet else ():
             lines = TokenLines(sheet.ids if sheet else (), start, section.stop, self._painter.width_of)
-            self._blocks.append(TokenBlock(lines, whole=self._whole))
+            self._blocks.append(TokenBlock(lines, self._painter.chip, whole=self._whole))
             start = section.stop
         for block, opening in zip(self._blocks, kept, strict=False):
             block.opening = opening
@@ -91,7 +91,7 @@ class TokenView(QAbstractScrollArea):
             if number >= 0 and number < block.shown and self._sheet:
                 x = LEFT + block.lines.left_of(index)
                 width = self._painter.width_of(self._sheet.ids[index])
-                return QRect(x, top + block.line_top(number), width, CHIP)
+                return QRect(x, top + block.line_top(number), width, block.chip)
         return QRect()
 
     def header_rect(self, section: int) -> QRect:
@@ -137,11 +137,11 @@ class TokenView(QAbstractScrollArea):
             if top > event.rect().bottom() or top + block.height < event.rect().top():
                 continue
             section = self._sheet.sections[number]
-            area = QRect(LEFT, top, self.viewport().width() - LEFT - RIGHT, HEADER)
+            area = QRect(LEFT, top, self.width() - 2 * LEFT, HEADER)
             ringed = block.opening == "closed" and hot == block.lines.start and self._hovered < 0
             self._painter.heading(painter, area, section, closed=block.opening == "closed", ringed=ringed)
-            first = max(0, (event.rect().top() - top - HEADER) // 24 - 1)
-            last = min(block.shown, (event.rect().bottom() - top - HEADER) // 24 + 1)
+            first = max(0, (event.rect().top() - top - HEADER) // block.pitch - 1)
+            last = min(block.shown, (event.rect().bottom() - top - HEADER) // block.pitch + 1)
             for line in range(first, last):
                 tokens = block.lines.line(line)
                 self._painter.line(painter, LEFT, top + block.line_top(line), tokens, hot, self._room())
@@ -316,14 +316,17 @@ class TokenView(QAbstractScrollArea):
 
     # -- laying out -----------------------------------------------------------------------------------------------------
 
-    def _kept(self, sheet: TokenSheet | None) -> list[str]:
+    def _kept(self, sheet: TokenSheet | None) -> list[Opening]:
         """Return how the sections are opened where the new sheet continues the one shown."""
-        old = self._sheet
-        if sheet is None or old is None or not old.sections or not sheet.sections:
+        old, kept, start = self._sheet, [], 0
+        if sheet is None or old is None:
             return []
-        first = old.sections[0].stop
-        alike = sheet.sections[0].stop == first and list(sheet.ids[:first]) == list(old.ids[:first])
-        return [block.opening for block in self._blocks] if alike else []
+        for before, after, block in zip(old.sections, sheet.sections, self._blocks, strict=False):
+            if before.stop != after.stop or sheet.ids[start : after.stop] != old.ids[start : after.stop]:
+                break
+            kept.append(block.opening)
+            start = after.stop
+        return kept
 
     def _room(self) -> int:
         # A scroll bar that takes room takes it from the margin, so that lines are not broken anew when it appears.
@@ -331,6 +334,8 @@ class TokenView(QAbstractScrollArea):
 
     def _restyle(self) -> None:
         self._painter.show_sheet(self._sheet)
+        for block in self._blocks:
+            block.chip = self._painter.chip
         self._restart()
 
     def _restart(self) -> None:
@@ -351,9 +356,9 @@ class TokenView(QAbstractScrollArea):
         self._set_bar()
         self.viewport().update()
 
-    def _open(self, number: int, opening: str) -> None:
+    def _open(self, number: int, opening: Opening) -> None:
         block = self._blocks[number]
-        block.opening = opening  # type: ignore[assignment]
+        block.opening = opening
         if opening != "closed":
             block.restart(self._room())
         self._lay(_FIRST_S)
@@ -373,8 +378,8 @@ class TokenView(QAbstractScrollArea):
         for block, top in zip(self._blocks, self._tops, strict=False):
             yield block, top - value
 
-    def _section_at(self, place: QPoint, rect_of: "object") -> int:
+    def _section_at(self, place: QPoint, rect_of: Callable[[int], QRect]) -> int:
         for number in range(len(self._tops)):
-            if rect_of(number).contains(place):  # type: ignore[operator]
+            if rect_of(number).contains(place):
                 return number
         return -1

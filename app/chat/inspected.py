@@ -1,0 +1,67 @@
+"""What the inspector says about a prompt: which reply's it is, what was cached and what was read, in words."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from engine.chats.records import StoredMessage
+from engine.core.messages import PromptInspected
+
+NEXT = "next"
+"""In place of a reply's id: the one that would be written next."""
+
+NOTHING_YET = (
+    "Nothing yet",
+    "Write a message, and this shows exactly what the model is given: every token after its template, and which of them it "
+    "has read already.",
+)
+UNLOADED = (
+    "No model is loaded",
+    "The prompt is made with the model's own template and tokens. It is shown as soon as a model is loaded, at the latest "
+    "with the next message.",
+)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How a prompt was read: its first `cached` tokens were known; `word` names the others, `note` counts both."""
+
+    cached: int
+    word: str
+    note: str
+    remark: str = ""
+
+
+def described(target: StoredMessage | None, order: Sequence[str]) -> str:
+    """Return what is inspected, in words; `order` holds the ids of the replies and `NEXT`."""
+    if target is None:
+        return "What would be sent next"
+    place, count = order.index(target.id) + 1, len(order) - 1
+    words = "The reply" if count == 1 else f"Reply {place:,} of {count:,}"
+    return f"{words}, being written" if target.state == "streaming" else words
+
+
+def draft_message(text: str) -> StoredMessage:
+    """Return what waits in the composer as the message it will be."""
+    return StoredMessage("draft", "", None, "user", text, "", "complete", 0.0, "", None, None, 0, 1)
+
+
+def reading_of(prompt: PromptInspected, reply: StoredMessage | None, known: int | None) -> Reading:
+    """Return how a prompt was read for `reply`, None for what would be sent; `known` tokens were cached as it began."""
+    total, remarks = len(prompt.ids), []
+    if prompt.left_out:
+        what = "oldest message is" if prompt.left_out == 1 else f"{prompt.left_out:,} oldest messages are"
+        remarks.append(f"The {what} left out: they would not fit into the context of {prompt.context:,} tokens.")
+    facts = reply.facts if reply else None
+    if facts is None:
+        cached = prompt.cached if known is None or reply is None else min(known, total)
+        word = "read now" if reply is not None and reply.state == "streaming" else "to read"
+        return Reading(cached, word, f"{cached:,} cached, {total - cached:,} {word}", " ".join(remarks))
+    if facts.fingerprint != prompt.fingerprint or facts.prompt_tokens != total:
+        remarks.append(
+            f"The reply was written by {facts.model} from {facts.prompt_tokens:,} tokens. This is the same conversation as "
+            f"{prompt.model} and the settings in force now make it."
+        )
+    cached = min(facts.cached_tokens, total)
+    read = facts.prompt_tokens - facts.cached_tokens
+    note = f"{facts.cached_tokens:,} cached, {read:,} read in {facts.prefill_s:.2f} s"
+    return Reading(cached, "read now", note, " ".join(remarks))

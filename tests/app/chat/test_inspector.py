@@ -1,0 +1,172 @@
+"""The inspector in the real window: the prompt of each reply and of what would be sent, followed as the chat goes on."""
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtTest import QTest
+
+from engine.core.messages import InspectPrompt, PromptInspected
+from tests.app.chat.inspecting import card, open_inspector, point_at, texts
+from tests.app.window_driver import open_window
+
+CONTROL = Qt.KeyboardModifier.ControlModifier
+
+
+@pytest.mark.drives("inspectorButton", "inspectorTabs")
+def test_prompt_of_the_last_reply_is_shown_with_what_was_cached_and_read(flint):
+    flint.ask("Hello")
+    second = flint.ask("And now?")
+    panel = open_inspector(flint)
+    flint.wait(lambda: len(panel.tokens.sheet.ids) == second.facts.prompt_tokens)
+    facts = second.facts
+    read = facts.prompt_tokens - facts.cached_tokens
+    assert panel.head.text.startswith(f"{facts.prompt_tokens} tokens; {facts.cached_tokens} cached, {read} read in ")
+    assert panel.tokens.sheet.grounds == bytes(facts.cached_tokens) + b"\1" * read
+    assert [section.title for section in panel.tokens.sheet.sections] == ["You", "Assistant", "You", "Assistant"]
+    last = panel.tokens.sheet.sections
+    assert last[-1].note == f"{last[-1].stop - last[-2].stop} read now"
+    assert panel.target == "Reply 2 of 2"
+
+
+@pytest.mark.drives("inspectEarlier", "inspectLater")
+def test_an_earlier_reply_and_what_would_be_sent_next_are_a_step_away(flint):
+    first = flint.ask("Hello")
+    flint.ask("And now?")
+    panel = open_inspector(flint)
+    flint.click("inspectEarlier")
+    flint.wait(lambda: len(panel.tokens.sheet.ids) == first.facts.prompt_tokens)
+    assert panel.target == "Reply 1 of 2"
+    assert "0 cached" in panel.head.text
+    flint.click("inspectLater")
+    flint.click("inspectLater")
+    flint.wait(lambda: panel.target == "What would be sent next" and len(panel.tokens.sheet.sections) == 6)
+    assert "to read" in panel.head.text
+    assert not flint.part("inspectLater").isEnabled()
+
+
+def test_what_is_typed_is_shown_as_it_would_be_sent_and_then_as_it_was_read(flint):
+    panel = open_inspector(flint)
+    assert "Nothing yet" in panel.note.text
+    flint.type("Hello there")
+    flint.wait(lambda: panel.page == "prompt" and "Hello there" in "".join(texts(panel.tokens)))
+    shown = list(panel.tokens.sheet.ids)
+    assert "0 cached" in panel.head.text
+    flint.key(Qt.Key.Key_Return)
+    flint.wait(lambda: flint.idle and "read in" in panel.head.text)
+    assert list(panel.tokens.sheet.ids) == shown
+    assert panel.target == "The reply"
+
+
+def test_panel_follows_to_another_chat_and_a_new_one(flint):
+    flint.ask("Hello")
+    chat = flint.window.chat.chat_id
+    panel = open_inspector(flint)
+    flint.window.chat.open(None)
+    flint.wait(lambda: "Nothing yet" in panel.note.text and panel.page == "note")
+    flint.open_chat(chat)
+    flint.wait(lambda: panel.page == "prompt")
+    assert "Hello" in "".join(texts(panel.tokens))
+
+
+def test_without_a_model_the_panel_says_so_and_shows_the_prompt_once_there_is_one(flint):
+    flint.ask("Hello")
+    panel = open_inspector(flint)
+    flint.window.models.unload()
+    flint.wait(lambda: panel.page == "note")
+    assert "No model is loaded" in panel.note.text
+    flint.window.models.choose("fox")
+    flint.wait(lambda: panel.page == "prompt")
+
+
+@pytest.mark.drives("copyPrompt")
+def test_prompt_is_copied_as_the_text_that_was_encoded(flint):
+    flint.ask("Hello")
+    panel = open_inspector(flint)
+    flint.wait(lambda: panel.page == "prompt")
+    flint.click("copyPrompt")
+    expected = "<|im_start|>user\nHello<|im_end|>\n<|im_start|>assistant\n"
+    assert QGuiApplication.clipboard().text() == expected
+    QGuiApplication.clipboard().clear()
+    flint.key(Qt.Key.Key_Space, name="copyPrompt")
+    assert QGuiApplication.clipboard().text() == expected
+
+
+@pytest.mark.drives("promptTokens")
+def test_a_token_is_explained_under_the_pointer_and_at_the_keyboard(flint):
+    flint.ask("Hello")
+    panel = open_inspector(flint)
+    flint.wait(lambda: panel.page == "prompt")
+    view = panel.tokens
+    index = len(view.sheet.ids) - 1
+    point_at(view, index)
+    token = view.sheet.ids[index]
+    expected = [("Token", "↵"), ("Id", str(token)), ("Bytes", "0a"), ("Position", f"{index}, read now")]
+    assert list(card(flint).rows) == expected
+    QTest.mouseMove(flint.part("composer"))
+    flint.wait(lambda: card(flint) is None)
+    view.setFocus(Qt.FocusReason.TabFocusReason)
+    for _ in range(index):
+        QTest.keyClick(view, Qt.Key.Key_Right)
+    assert list(card(flint).rows) == expected
+    assert view.accessibleDescription() == f"Token {index} of {len(view.sheet.ids)}: ↵, id {token}, Assistant"
+    QTest.keyClick(view, Qt.Key.Key_Escape)
+    assert card(flint) is None
+
+
+def test_inspector_and_settings_take_turns_and_the_shortcut_opens_it(flint):
+    flint.click("settingsButton")
+    QTest.keyClick(flint.window, Qt.Key.Key_I, CONTROL)
+    assert flint.part("inspectorPanel").isVisible()
+    assert not flint.part("settingsPanel").isVisible()
+    flint.click("settingsButton")
+    assert not flint.part("inspectorPanel").isVisible()
+    assert not flint.part("inspectorButton").isChecked()
+
+
+def test_sidebar_makes_room_for_the_inspector_where_the_chat_would_get_too_narrow(flint):
+    flint.window.resize(1100, 700)
+    assert flint.part("inspectorButton").isVisible()
+    assert flint.window.sidebar.isVisible()
+    flint.click("inspectorButton")
+    assert not flint.window.sidebar.isVisible()
+    flint.click("inspectorButton")
+    assert flint.window.sidebar.isVisible()
+
+
+def test_prompt_is_shown_while_its_reply_is_written_with_what_was_cached_as_it_began(writing):
+    flint, pending = writing
+    panel = open_inspector(flint)
+    flint.wait(lambda: panel.page == "prompt" and "read now" in panel.head.text)
+    assert "0 cached" in panel.head.text
+    assert panel.target == "The reply, being written"
+    assert flint.window.replies.of_chat(pending.chat_id) is not None
+
+
+def test_other_settings_than_the_reply_had_are_said(flint):
+    flint.ask("Hello")
+    flint.window.chat.set_setting("system_prompt", "Be brief.")
+    panel = open_inspector(flint)
+    flint.wait(lambda: panel.page == "prompt" and panel.tokens.sheet.sections[0].title == "System")
+    assert "The reply was written by fox from" in panel.head.text
+
+
+def test_closed_panel_asks_for_nothing(flint, monkeypatch):
+    sent = []
+    send = flint.window.bridge.send
+    monkeypatch.setattr(flint.window.bridge, "send", lambda command: (sent.append(command), send(command)))
+    panel = open_inspector(flint)
+    flint.click("inspectorButton")
+    sent.clear()
+    flint.ask("Hello")
+    QTest.qWait(300)
+    assert not [command for command in sent if isinstance(command, InspectPrompt)]
+    flint.click("inspectorButton")
+    flint.wait(lambda: panel.page == "prompt" and panel.tokens.sheet is not None)
+
+
+def test_window_opens_without_the_inspectors_code(qtbot, fox):
+    with open_window(qtbot) as flint:
+        assert flint.window.inspector is None
+        flint.click("inspectorButton")
+        assert flint.window.inspector is not None
+        assert not [event for event in flint.events if isinstance(event, PromptInspected)]
