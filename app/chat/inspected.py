@@ -1,8 +1,9 @@
 """What the inspector says about a prompt: which reply's it is, what was cached and what was read, in words."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from engine.chats.attachment import Attachment
 from engine.chats.records import StoredMessage
 from engine.core.messages import PromptInspected
 
@@ -40,9 +41,10 @@ def described(target: StoredMessage | None, order: Sequence[str]) -> str:
     return f"{words}, being written" if target.state == "streaming" else words
 
 
-def draft_message(text: str) -> StoredMessage:
+def draft_message(text: str, attachments: tuple[Attachment, ...] = ()) -> StoredMessage:
     """Return what waits in the composer as the message it will be."""
-    return StoredMessage("draft", "", None, "user", text, "", "complete", 0.0, "", None, None, 0, 1)
+    made = StoredMessage("draft", "", None, "user", text, "", "complete", 0.0, "", None, None, 0, 1)
+    return replace(made, attachments=attachments)
 
 
 def reading_of(prompt: PromptInspected, reply: StoredMessage | None, known: int | None) -> Reading:

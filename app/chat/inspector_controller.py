@@ -6,6 +6,7 @@ from PySide6.QtCore import QObject, QTimer
 from PySide6.QtGui import QGuiApplication
 
 from app.bridge import Bridge
+from app.chat.composer import sendable
 from app.chat.controller import ChatController
 from app.chat.inspected import NEXT, NOTHING_YET, UNLOADED, Reading, described, draft_message, reading_of
 from app.chat.inspector import InspectorPanel
@@ -65,6 +66,7 @@ class InspectorController(QObject):
         self._chat.messages_shown.connect(self._follow)
         self._chat.settings_changed.connect(self.refresh_soon)
         self._page.composer.text_changed.connect(lambda _: self.refresh_soon())
+        self._page.composer.attachments.changed.connect(self.refresh_soon)
 
     def refresh_soon(self) -> None:
         """Look again in a moment; what comes until then is looked at once."""
@@ -105,8 +107,13 @@ class InspectorController(QObject):
             return replies[self._picked]
         newest = next(reversed(replies.values()), None)
         writing = newest is not None and newest.state == "streaming"
-        draft = bool(self._page.composer.text.strip())
-        return None if self._picked == NEXT or (draft and not writing) else newest
+        return None if self._picked == NEXT or (self._draft() and not writing) else newest
+
+    def _draft(self) -> StoredMessage | None:
+        """What waits in the composer, as the message it will be."""
+        composer = self._page.composer
+        text, attachments = sendable(composer.text), composer.attachments.attachments
+        return draft_message(text, tuple(attachments)) if text or attachments else None
 
     def _step(self, step: int) -> None:
         order, target = self._order(), self._target()
@@ -118,14 +125,14 @@ class InspectorController(QObject):
     # -- the prompt -----------------------------------------------------------------------------------------------------
 
     def _ask(self, target: StoredMessage | None) -> None:
-        path = list(self._messages())
+        path = list(self._replies.as_they_stand(self._messages()))
         if target is not None:
             path = path[: [message.id for message in path].index(target.id)]
-        elif not path and not self._page.composer.text.strip():
+        elif draft := self._draft():
+            path.append(draft)
+        if not path:
             self._panel.show_note(*NOTHING_YET)
             return
-        else:
-            path.append(draft_message(self._page.composer.text))
         model = self._model()
         if model is None:
             self._panel.show_note(*UNLOADED)
@@ -134,11 +141,11 @@ class InspectorController(QObject):
         try:
             request = compose(
                 self._store,
-                self._chat.chat_id or "",
+                self._chat.chat_id,
                 path,
                 request_id=self._asked,
                 model_id=model.id,
-                app=self._preferences.changed(),
+                app=self._preferences.for_model(model.id),
                 given=None if self._chat.chat_id else self._chat.settings(),
             )
         except FlintError as error:

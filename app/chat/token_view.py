@@ -36,7 +36,7 @@ class TokenView(QAbstractScrollArea):
         self._painter = TokenPainter(theme)
         # The token that the keyboard is at, -1 before it was used; a closed section is at its first token.
         self._current = self._hovered = -1
-        self._link = -1
+        self._link = self._laid_room = -1
         self._slices = QTimer(self, interval=0)
         self._slices.timeout.connect(self._lay_slice)
         self.setObjectName("tokens")
@@ -151,7 +151,7 @@ class TokenView(QAbstractScrollArea):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Break the lines anew where the room changed."""
         super().resizeEvent(event)
-        if event.size().width() != event.oldSize().width():
+        if self._room() != self._laid_room:
             self._restart()
         else:
             self._set_bar()
@@ -339,6 +339,7 @@ class TokenView(QAbstractScrollArea):
         self._restart()
 
     def _restart(self) -> None:
+        self._laid_room = self._room()
         for block in self._blocks:
             block.restart(self._room())
         self._lay(_FIRST_S)
