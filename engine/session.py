@@ -26,6 +26,7 @@ from engine.core.messages import (
 from engine.hardware.meters import mlx_counters, read_memory
 from engine.inference.cache_identity import cache_identity
 from engine.inference.compaction import reserve, summary_request, summary_tokens, with_summary
+from engine.inference.continuing import ids_so_far
 from engine.inference.guard import adapted, as_error, expected, refusal
 from engine.inference.inspection import inspected
 from engine.inference.loader import Loaded
@@ -85,7 +86,7 @@ class Session:
         started = time.perf_counter()
         sampling = self.loaded.facts.recommended.fill(request.sampling, request.unset)
         request = replace(request, sampling=sampling, unset=())
-        if request.when_full == "compact":
+        if request.when_full == "compact" and request.messages[-1].role != "assistant":
             request = yield from self._compacted(request, cancelled)
         request = replace(request, messages=with_summary(request.messages, request.summary))
         request, prompt, planned, room = yield from self._admitted(request)
@@ -254,8 +255,14 @@ class Session:
         return prompt, planned, room
 
     def _planned(self, messages: tuple[Message, ...]) -> tuple[Prompt, Plan]:
-        prompt = render(self.loaded.tokenizer, messages)
-        return prompt, plan(self.loaded.tokenizer, messages, prompt, self.loaded.facts.fingerprint)
+        tokenizer, fingerprint = self.loaded.tokenizer, self.loaded.facts.fingerprint
+        if not messages or messages[-1].role != "assistant":
+            prompt = render(tokenizer, messages)
+            return prompt, plan(tokenizer, messages, prompt, fingerprint)
+        # A reply goes on: its ids follow the prompt that it was written to, whose last turn is open.
+        prompt, planned = self._planned(messages[:-1])
+        more = ids_so_far(tokenizer, prompt, messages[-1], fingerprint)
+        return prompt, replace(planned, ids=(*planned.ids, *more), resumed=len(more))
 
     def _adopt(self, policy: CachePolicy) -> None:
         """Use a cache of this policy; one of another policy holds rows that were seen otherwise."""

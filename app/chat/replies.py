@@ -1,7 +1,7 @@
 """Replies on their way, of any chat: asked of the engine, saved as they stream, told to whoever shows them."""
 
 import contextlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -9,6 +9,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.bridge import Bridge
 from app.chat.progress_words import reading, waiting
+from engine.chats.continuing import text_to_continue
 from engine.chats.records import StoredMessage
 from engine.chats.reply_writer import ReplyWriter
 from engine.chats.request import compose, keep_summary
@@ -25,6 +26,8 @@ from engine.core.messages import (
     TextDelta,
 )
 from engine.core.preferences import Preferences
+from engine.core.setting import Value
+from engine.core.settings import Sampling, build, usable
 
 SAVE_CHECK_MS = 200
 WAITING = "Waiting for the model"
@@ -73,21 +76,36 @@ class Replies(QObject):
         self._saver.timeout.connect(self._save_due)
         bridge.received.connect(self._take)
 
-    def request(self, reply: StoredMessage, *, guarded: bool = True) -> Pending:
-        """Ask for the text of a stored reply that has none yet; not `guarded`, it is made whatever memory it takes.
+    def request(
+        self,
+        reply: StoredMessage,
+        *,
+        guarded: bool = True,
+        given: Mapping[str, Value] | None = None,
+        before: StoredMessage | None = None,
+    ) -> Pending:
+        """Ask for the text of a stored reply that has none yet, or for more of one that goes on as it was `before`.
 
-        Raises a `FlintError` when the store or a setting is bad.
+        Not `guarded`, it is made whatever memory it takes. Settings that are `given` count for this reply alone. Raises a
+        `FlintError` when the store or a setting is bad.
         """
+        if before and before.facts:
+            reply = replace(reply, text=text_to_continue(reply.text))
         path = [message for message in self._store.messages(reply.chat_id) if message.id != reply.id]
-        pending = Pending(self._bridge.new_id("reply"), ReplyWriter(self._store, reply), path)
+        request_id = self._bridge.new_id("reply")
         command = compose(
             self._store,
             reply.chat_id,
             path,
-            request_id=pending.request_id,
+            request_id=request_id,
             model_id=reply.model_id,
             app=self._preferences.for_model(reply.model_id),
+            given=given,
+            reply=reply if before else None,
         )
+        if before:
+            reply = replace(self._store.resume_reply(reply.id), text=reply.text)
+        pending = Pending(request_id, ReplyWriter(self._store, reply, before=before), path)
         if not guarded:
             command = replace(command, memory_guard="off")
         self._pending[pending.request_id] = pending
@@ -95,6 +113,11 @@ class Replies(QObject):
         self._saver.start()
         self._bridge.send(command)
         return pending
+
+    def sampling(self, chat_id: str | None) -> Sampling:
+        """Return how the tokens of a chat's next reply would be drawn. Raises a `FlintError`."""
+        own = usable(self._store.chat_settings(chat_id)) if chat_id else {}
+        return build(Sampling, {**self._preferences.changed(), **own})
 
     def of_chat(self, chat_id: str | None) -> Pending | None:
         """Return the reply on its way in a chat, if there is one."""
@@ -132,6 +155,8 @@ class Replies(QObject):
             self._unsettled.append(pending.writer)
             self._forget_settled()
             self.ended.emit(pending)
+            if pending.writer.refused:
+                self.failed.emit(pending.writer.refused)
             return
         match event:
             case PrefillProgress():

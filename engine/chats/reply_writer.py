@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 
+from engine.chats.continuing import joined
 from engine.chats.records import MessageState, StoredMessage
 from engine.chats.store import ChatStore, FinalState
 from engine.core.errors import ChatNotFound, ErrorInfo
@@ -20,21 +21,30 @@ class ReplyWriter:
     """Follows one request's events and keeps its stored reply up to date; where its chat was removed for good, nothing is kept.
 
     `text`, `reasoning`, `state`, `facts` and `error` are the reply as it stands; `settled` says that its end is stored.
-    `clock` gives seconds.
+    `clock` gives seconds. A reply that goes on was `before`: where nothing was added it is that again, and `refused` says why.
     """
 
-    def __init__(self, store: ChatStore, message: StoredMessage, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        store: ChatStore,
+        message: StoredMessage,
+        clock: Callable[[], float] = time.monotonic,
+        *,
+        before: StoredMessage | None = None,
+    ) -> None:
         self._store = store
         self._clock = clock
         self._saved_at = clock()
         self._dirty = False
         self.message = message
-        self.text = ""
-        self.reasoning = ""
+        self._before = before
+        self.text = message.text
+        self.reasoning = message.reasoning
         self.state: MessageState = "streaming"
         self.facts: ReplyFacts | None = None
         self.error: ErrorInfo | None = None
         self.odds: TokenOdds | None = None
+        self.refused: ErrorInfo | None = None
         self.settled = False
 
     def take(self, event: Event) -> None:
@@ -84,7 +94,16 @@ class ReplyWriter:
         self.settled, self._dirty = True, False
 
     def _end(self, state: FinalState, facts: ReplyFacts | None, error: ErrorInfo | None) -> None:
-        self.state, self.facts, self.error = state, facts, error
-        self.message = replace(self.message, text=self.text, reasoning=self.reasoning, state=state, facts=facts, error=error)
+        before = self._before
+        if before and (self.text, self.reasoning) == (self.message.text, self.message.reasoning) and state != "complete":
+            self.refused = error
+            self.text, self.reasoning = before.text, before.reasoning
+            self.state, self.facts, self.error = before.state, before.facts, before.error
+        else:
+            self.state, self.facts, self.error = state, joined(before.facts if before else None, facts), error
+            self.odds = None if before else self.odds
+        self.message = replace(
+            self.message, text=self.text, reasoning=self.reasoning, state=self.state, facts=self.facts, error=self.error
+        )
         self._dirty, self._saved_at = True, self._clock()
         self.settle()

@@ -22,8 +22,9 @@ def compose(
     model_id: str,
     app: Mapping[str, Value],
     given: Mapping[str, Value] | None = None,
+    reply: StoredMessage | None = None,
 ) -> Generate:
-    """Return the request that continues `path`, the messages so far.
+    """Return the request that continues `path`, the messages so far; or a `reply` to it that was cut.
 
     Without a `chat_id` it is of a chat that is not made yet.
 
@@ -37,10 +38,11 @@ def compose(
     summary = read_summary(store, chat_id) if chat_id else None
     covered = summary.covered(path) if summary else 0
     system = (Message("system", conversation.system_prompt),) if conversation.system_prompt.strip() else ()
+    cut = (cut_reply(reply),) if reply else ()
     return Generate(
         request_id=request_id,
         model_id=model_id,
-        messages=(*system, *(turn for turn, _ in stretches(path[covered:]))),
+        messages=(*system, *(turn for turn, _ in stretches(path[covered:])), *cut),
         sampling=build(Sampling, values),
         context=conversation.context,
         weights=build(Engine, values).weights,
@@ -53,6 +55,13 @@ def compose(
         summary=summary.text if summary and covered else "",
         unset=tuple(name for name in Recommended.names() if name not in values),
     )
+
+
+def cut_reply(reply: StoredMessage) -> Message:
+    """Return a reply as it is told to the model that goes on with it."""
+    facts = reply.facts
+    written = (facts.output_ids, facts.fingerprint) if facts else ((), "")
+    return Message("assistant", reply.text, *written, reasoning=reply.reasoning)
 
 
 def keep_summary(store: ChatStore, chat_id: str, path: Sequence[StoredMessage], text: str, turns: int) -> Summary:

@@ -21,13 +21,14 @@ class Message(Record):
     """One turn of a conversation as the model is given it.
 
     A reply brings the token `ids` it was written with, without the one that ended it, and the `fingerprint` of the model that
-    wrote them: its text does not always encode to the same ids again.
+    wrote them: its text does not always encode to the same ids again. `reasoning` is told of a reply that is to go on.
     """
 
     role: Role
     text: str
     ids: tuple[int, ...] = ()
     fingerprint: str = ""
+    reasoning: str = ""
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -84,6 +85,10 @@ class ReplyFacts(Record):
     one that ended the turn; `kv_bits` is the KV cache's precision; `dropped_tokens` have left the context by the reply's end,
     and with them the first `dropped_messages` of the conversation. `reasoning_s` went by from the first reasoning token to the
     first token of the answer.
+
+    A reply that was cut may have gone on: `resumed` holds how many tokens it had each time. `output_tokens` and `output_ids`
+    are then of all of it, `prompt_tokens` of what was before it; `seed`, `sampling`, `chunks` and `cached_tokens` (in which the
+    reply's own count) are of its last stretch.
     """
 
     model: str
@@ -110,6 +115,7 @@ class ReplyFacts(Record):
     dropped_tokens: int = 0
     dropped_messages: int = 0
     reasoning_s: float = 0.0
+    resumed: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, repr=False, eq=False)

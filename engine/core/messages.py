@@ -78,7 +78,9 @@ class UnloadModel(Record):
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Generate(Record):
-    """Continue a conversation: `messages` end with the user's. `context` None means as large as the model allows.
+    """Continue a conversation: `messages` end with the user's, or with a reply that goes on where it was cut.
+
+    `context` None means as large as the model allows.
 
     `summary` stands for what came before the messages. `model_id` names the model that must answer: it is loaded first when
     another one is. Empty takes the loaded one, else the starter. `prefill_chunk` bounds the tokens read at a time.

@@ -24,7 +24,8 @@ class Plan:
 
     `marks` are the numbers of leading ids after which another prompt may go on: after the pinned ones, after the user's turns,
     and before the last one, which may be edited. `ends` holds, for each message, after how many ids it is complete; `stops`,
-    for each id, where in the prompt's text it ends (all of a reply's at its end).
+    for each id, where in the prompt's text it ends (all of a reply's at its end). The last
+    `resumed` ids are those of a reply that goes on; `ends` and `stops` know nothing of them.
     """
 
     ids: tuple[int, ...]
@@ -32,6 +33,7 @@ class Plan:
     marks: tuple[int, ...]
     ends: tuple[int, ...]
     stops: tuple[int, ...] = ()
+    resumed: int = 0
 
 
 def plan(tokenizer: Any, messages: Sequence[Message], prompt: Prompt, fingerprint: str, turns: int = 8) -> Plan:

@@ -12,6 +12,7 @@ from engine.core.facts import FinishReason, ReplyFacts
 from engine.core.messages import Cancelled, Event, Finished, Generate, PrefillProgress, ReplyOdds, TextDelta
 from engine.core.odds import ALTERNATIVES
 from engine.core.text_lines import read_texts
+from engine.inference.continuing import Shown
 from engine.inference.decode import decode
 from engine.inference.loader import Loaded
 from engine.inference.next_tokens import next_tokens
@@ -76,6 +77,11 @@ class Reply:
         self._sampler = Sampler(sampling, self._seed, plan.ids, bias_by_id(sampling.logit_bias, tokenizer), breakers)
         self._text = ReplyText(bench.loaded.tokenizer, request.sampling.stop, inside_reasoning=inside_reasoning)
         self._odds = Odds(bench.loaded.tokenizer, ALTERNATIVES) if request.keep_probabilities == "on" else None
+        before = plan.ids[len(plan.ids) - plan.resumed :]
+        had = self._text.go_on_from(before)
+        cut = request.messages[-1] if plan.resumed else None
+        self._shown = (Shown(cut.text, had[0]), Shown(cut.reasoning, had[1])) if cut else None
+        self._before = before
         self._rolling = RollingRate(RATE_WINDOW_S)
         self._started = started
         self._began = self._prefilled = self._first = self._ended = 0.0
@@ -182,13 +188,15 @@ class Reply:
                 return
 
     def _delta(self, answer: str, reasoning: str, now: float) -> TextDelta:
+        if self._shown:
+            answer, reasoning = self._shown[0].new(answer), self._shown[1].new(reasoning)
         self._thought = self._thought or (now if reasoning else 0.0)
         self._answered = self._answered or (now if answer else 0.0)
         return TextDelta(
             request_id=self._request.request_id,
             text=answer,
             reasoning=reasoning,
-            output_tokens=self._output,
+            output_tokens=len(self._before) + self._output,
             rate=self._rolling.rate(now),
             context_used=min(len(self._bench.cache.tokens), self._room.context),
             ttft_s=self._first - self._started,
@@ -213,9 +221,9 @@ class Reply:
             model=loaded.facts.name,
             finish_reason=reason,
             seed=self._seed,
-            prompt_tokens=len(self._plan.ids),
+            prompt_tokens=len(self._plan.ids) - len(self._before),
             cached_tokens=self._cached,
-            output_tokens=self._output,
+            output_tokens=len(self._before) + self._output,
             ttft_s=first - self._started if self._first else 0.0,
             prefill_s=prefill_s,
             decode_s=decode_s,
@@ -229,7 +237,8 @@ class Reply:
             template_hash=self._bench.template_hash,
             sampling=replace(self._request.sampling, seed=self._seed),
             chunks=tuple(self._chunks),
-            output_ids=tuple(self._written),
+            output_ids=(*self._before, *self._written),
+            resumed=(len(self._before),) if self._before else (),
             kv_bits=cache.policy.kv_bits,
             dropped_tokens=self._room.left_out_tokens + self._rebased + cache.dropped,
             dropped_messages=self._room.left_out + self._messages_gone(),

@@ -1,5 +1,6 @@
 """From token ids to what people read: characters made whole, stop texts withheld, reasoning told apart from the answer."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from engine.inference.detokenize import Detokenizer
@@ -20,6 +21,14 @@ class ReplyText:
         """Return the new answer text, the new reasoning text, and whether a stop text was met."""
         text, stopped = self._stop.add(self._characters.add(token_id))
         return *self._split(text), stopped
+
+    def go_on_from(self, ids: Iterable[int]) -> tuple[str, str]:
+        """Be where a reply of these ids was cut, and return what they give: answer and reasoning. Stop texts don't count."""
+        answer = reasoning = ""
+        for token_id in ids:
+            more, thought = self._split(self._characters.add(token_id))
+            answer, reasoning = answer + more, reasoning + thought
+        return answer, reasoning
 
     def finish(self) -> tuple[str, str]:
         """Return what was held back until the end: answer and reasoning."""

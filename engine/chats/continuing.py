@@ -1,0 +1,32 @@
+"""What is told of a reply that was written in several stretches."""
+
+from dataclasses import replace
+
+from engine.core.facts import ReplyFacts
+
+HALF_CHARACTER = "\ufffd"
+
+
+def text_to_continue(text: str) -> str:
+    """Return a cut reply's text without the sign for a character that was cut in half: it comes whole now."""
+    return text.rstrip(HALF_CHARACTER)
+
+
+def joined(before: ReplyFacts | None, now: ReplyFacts | None) -> ReplyFacts | None:
+    """Return the facts of a reply that went on: `now` counts all its tokens, and the times of both stretches are added.
+
+    The time to the first token is the first stretch's; what was known and read is the last one's.
+    """
+    if before is None or now is None:
+        return now
+    decode_s = before.decode_s + now.decode_s
+    stretches = len(before.resumed) + 2
+    return replace(
+        now,
+        ttft_s=before.ttft_s or now.ttft_s,
+        prefill_s=before.prefill_s + now.prefill_s,
+        decode_s=decode_s,
+        decode_tps=max(0, now.output_tokens - stretches) / decode_s if decode_s > 0 else 0.0,
+        reasoning_s=before.reasoning_s + now.reasoning_s,
+        resumed=(*before.resumed, *now.resumed),
+    )
