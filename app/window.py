@@ -17,6 +17,7 @@ from app.bridge import Bridge
 from app.chat.controller import ChatController
 from app.chat.link import open_link
 from app.chat.list_controller import ChatListController
+from app.chat.message_actions import MessageActions
 from app.chat.page import ChatPage
 from app.chat.prompt_counts import PromptCounts
 from app.chat.replies import Replies
@@ -118,6 +119,16 @@ class MainWindow(QMainWindow):
         self.models = ModelController(store, self.bridge, self._preferences, self)
         self.replies = Replies(store, self.bridge, self._preferences, self)
         self.chat = ChatController(store, self.replies, self.page, lambda: self.models.model_id, self)
+        self.message_actions = MessageActions(
+            store,
+            self.chat,
+            self.replies,
+            self.page,
+            self.toaster,
+            lambda: self.models.entries,
+            lambda: self.models.model_id,
+            self,
+        )
         self.chats = ChatListController(store, self.sidebar, self.chat, self.replies, self.toaster, self)
         self.settings = SettingsController(self._preferences, self.settings_panel, self.bridge, self._theme, self)
         self.storage = StorageController(store, self.settings_panel, self.bridge, self)
@@ -158,6 +169,8 @@ class MainWindow(QMainWindow):
         self.storage.removed.connect(self.chats.forget)
         self.chats.trash.removed.connect(self.storage.forget_removed)
         self.sidebar.wishes.emptying_requested.connect(self.storage.ask_to_empty)
+        self.storage.removed.connect(self.message_actions.end_undo)
+        self.message_actions.trash_changed.connect(self.storage.refresh)
         self.storage.cleared.connect(lambda: self.toaster.show("Cleared", "Chats are read again when they go on."))
         self.chat.leaving.connect(self.settings_panel.flush)
         self.chat.chat_opened.connect(self._on_chat_opened)
@@ -182,6 +195,7 @@ class MainWindow(QMainWindow):
         self._theme.changed.connect(self._apply_theme)
 
     def _add_actions(self) -> None:
+        message = self.message_actions
         for group, name, title, keys, work in (
             ("Chat", "newChat", "New Chat", "Ctrl+N", lambda: self.chat.open(None)),
             ("Chat", "renameChat", "Rename Chat", "Ctrl+R", self.sidebar.rename_selected),
@@ -197,6 +211,15 @@ class MainWindow(QMainWindow):
             ("View", "showSettings", "Settings", "Ctrl+,", self.toolbar.settings_button.toggle),
             ("View", "showInspector", "What the Model Sees", "Ctrl+I", self.toolbar.inspector_button.toggle),
             ("View", "showModels", "Models", "Ctrl+Shift+M", self.show_models),
+            ("Message", "editLastMessage", "Edit Message", "Ctrl+E", message.edit_last),
+            ("Message", "copyLastReply", "Copy Reply", "Ctrl+Shift+C", message.copy_last),
+            ("Message", "regenerateReply", "Regenerate Reply", "Ctrl+Shift+R", message.regenerate_last),
+            ("Message", "continueLastReply", "Continue Reply", "Ctrl+Shift+Return", message.continue_last),
+            ("Message", "earlierVersion", "Earlier Version", "Alt+Left", lambda: message.switch_last(-1)),
+            ("Message", "laterVersion", "Later Version", "Alt+Right", lambda: message.switch_last(1)),
+            ("Message", "forkChat", "Fork Chat", "Ctrl+Shift+K", message.fork_last),
+            ("Message", "runAgain", "Run Again Exactly", "", message.run_last_again),
+            ("Message", "deleteMessage", "Delete Message", "Ctrl+Shift+Backspace", message.delete_last),
             ("Chat", "stopReply", "Stop Reply", "", self.chat.stop),
             ("Chat", "nextChat", "Next Chat", "Ctrl+Alt+Down", lambda: self.chats.step(1)),
             ("Chat", "previousChat", "Previous Chat", "Ctrl+Alt+Up", lambda: self.chats.step(-1)),

@@ -27,12 +27,14 @@ class Composer(QWidget):
     """Emits `submitted` with the text to send and `stop_requested`; keeps what is typed while a reply is being written.
 
     What goes with the text is in `attachments`; whoever sends takes it from there.
+    The up arrow where nothing is written emits `edit_last_requested`.
 
     The handle `composer` is the text field inside. The height is this widget's own business, the width its parent's.
     """
 
     submitted = Signal(str)
     stop_requested = Signal()
+    edit_last_requested = Signal()
     text_changed = Signal(str)
     height_changed = Signal(int)
 
@@ -195,6 +197,7 @@ class Composer(QWidget):
     def _connect(self) -> None:
         self._field.send_pressed.connect(self.submit)
         self._field.escape_pressed.connect(self.stop)
+        self._field.recall_pressed.connect(self.edit_last_requested)
         self._field.focus_changed.connect(self.update)
         self._field.files_pasted.connect(self.attachments.attach_files)
         self._field.text_pasted.connect(self._attach_text)

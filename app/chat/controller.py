@@ -1,11 +1,10 @@
 """The open chat: what people do in it, and what of it is shown."""
 
 import contextlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from PySide6.QtCore import QObject, Signal
-from PySide6.QtGui import QGuiApplication
 
 from app.chat.drafts import Drafts
 from app.chat.page import ChatPage
@@ -34,6 +33,8 @@ class ChatController(QObject):
     context_changed = Signal(int, int)
     settings_changed = Signal()
     messages_shown = Signal()
+    # Whether a reply is on its way in the open chat; also sent where that stays as it was.
+    busy_changed = Signal(bool)
     failed = Signal(object)
 
     def __init__(
@@ -58,9 +59,6 @@ class ChatController(QObject):
         page.composer.submitted.connect(lambda text: self.send(text, page.composer.attachments.take()))
         page.composer.attachments.failed.connect(self.failed)
         page.composer.stop_requested.connect(self.stop)
-        page.transcript.copy_requested.connect(self.copy)
-        page.transcript.regenerate_requested.connect(self.regenerate)
-        page.transcript.branch_requested.connect(self.switch_branch)
         page.transcript.summary_requested.connect(self.show_summary)
         page.transcript.choice_made.connect(self.choose)
 
@@ -68,21 +66,21 @@ class ChatController(QObject):
 
     def open(self, chat_id: str | None) -> None:
         """Show a stored chat, or with None an empty page whose chat is made when the first message is sent."""
-        with self._reporting():
+        with self.reporting():
             self.leaving.emit()
             messages = self._replies.as_they_stand(self._store.messages(chat_id)) if chat_id else []
             self.drafts.open(chat_id)
             self.chat_id = chat_id
             self._new_settings = {}
-            self._show(messages)
+            self.show(messages)
             self.chat_opened.emit(chat_id)
 
     def reveal(self, message_id: str) -> None:
         """Scroll to a message of the open chat, switching to its branch where it stands on another."""
-        with self._reporting():
-            if all(message.id != message_id for message in self._messages()) and not self._replies.of_chat(self.chat_id):
+        with self.reporting():
+            if all(message.id != message_id for message in self.messages()) and not self._replies.of_chat(self.chat_id):
                 self._store.activate(message_id)
-                self._show(self._messages())
+                self.show(self.messages())
             self._page.transcript.scroll_to(message_id)
 
     def settings(self) -> dict[str, Value]:
@@ -101,7 +99,7 @@ class ChatController(QObject):
         if self.chat_id is None:
             self._new_settings = values
             return
-        with self._reporting():
+        with self.reporting():
             other = {key: value for key, value in self._store.chat_settings(self.chat_id).items() if key not in BY_NAME}
             self._store.set_chat_settings(self.chat_id, {**other, **values})
 
@@ -125,8 +123,8 @@ class ChatController(QObject):
             if message is None:
                 self._give_back(text, attachments)
             else:
-                with self._reporting():
-                    self._show(self._messages())
+                with self.reporting():
+                    self.show(self.messages())
         self.drafts.save()
         self.chats_changed.emit()
 
@@ -143,13 +141,6 @@ class ChatController(QObject):
             self._replies.stop(pending)
             self._show_phase()
 
-    def copy(self, message_id: str) -> None:
-        """Copy a message's text, as the model wrote it."""
-        with self._reporting():
-            for message in self._messages():
-                if message.id == message_id:
-                    QGuiApplication.clipboard().setText(message.text)
-
     def choose(self, message_id: str, changes: tuple[tuple[str, str], ...] | None) -> None:
         """Ask for a refused reply again with settings that make it fit, kept for this chat; or with None, whatever it takes."""
         for name, value in changes or ():
@@ -159,30 +150,31 @@ class ChatController(QObject):
 
     def regenerate(self, message_id: str, *, guarded: bool = True) -> None:
         """Ask for another reply to the same message; the earlier one stays as a sibling."""
-        if self.chat_id is None or self._replies.of_chat(self.chat_id):
-            return
-        with self._reporting():
-            if not self._model_id():
-                raise NoModelLoaded("There is no model to write another reply.")
-            parent = next((message.parent_id for message in self._messages() if message.id == message_id), None)
-            if parent:
-                reply = self._store.begin_reply(self.chat_id, parent, self._model_id())
-                self._page.transcript.set_messages(self._messages())
-                self._ask(reply, guarded=guarded)
-                self.chats_changed.emit()
-                self.messages_shown.emit()
+        parent = next((message.parent_id for message in self._page.transcript.messages if message.id == message_id), None)
+        if parent:
+            self.answer(parent, guarded=guarded)
 
-    def switch_branch(self, message_id: str, step: int) -> None:
-        """Show the sibling `step` places after a message, with what followed it."""
+    def answer(
+        self, parent_id: str, *, model_id: str = "", given: Mapping[str, Value] | None = None, guarded: bool = True
+    ) -> None:
+        """Ask for a reply to a message, beside those it has; of another model or with settings `given` for this one alone."""
         if self.chat_id is None or self._replies.of_chat(self.chat_id):
             return
-        with self._reporting():
-            siblings = self._store.siblings(message_id)
-            place = [message.id for message in siblings].index(message_id) + step
-            if 0 <= place < len(siblings):
-                self._store.activate(siblings[place].id)
-                self._show(self._messages())
-                self._page.transcript.scroll_to(siblings[place].id)
+        with self.reporting():
+            if not (model_id or self._model_id()):
+                raise NoModelLoaded("There is no model to write another reply.")
+            reply = self._store.begin_reply(self.chat_id, parent_id, model_id or self._model_id())
+            self._page.transcript.set_messages(self.messages())
+            self._ask(reply, guarded=guarded, given=given)
+            self.chats_changed.emit()
+            self.messages_shown.emit()
+
+    def go_on(self, before: StoredMessage) -> None:
+        """Let the model write on at a stored reply that was cut."""
+        with self.reporting():
+            self._ask(before, before=before)
+            self.show(self.messages())
+            self.chats_changed.emit()
 
     # -- what is shown ----------------------------------------------------------------------------------------------
 
@@ -195,16 +187,29 @@ class ChatController(QObject):
             self.chat_opened.emit(chat.id)
         return self.chat_id
 
-    def _ask(self, reply: StoredMessage, *, guarded: bool = True) -> None:
-        pending = self._replies.request(reply, guarded=guarded)
+    def _ask(
+        self,
+        reply: StoredMessage,
+        *,
+        guarded: bool = True,
+        given: Mapping[str, Value] | None = None,
+        before: StoredMessage | None = None,
+    ) -> None:
+        pending = self._replies.request(reply, guarded=guarded, given=given, before=before)
         self._page.transcript.set_status(reply.id, pending.status)
         self._show_phase()
 
-    def _messages(self) -> list[StoredMessage]:
-        """The open chat's active path, a reply on its way as far as it has come."""
+    def messages(self) -> list[StoredMessage]:
+        """Return the open chat's active path, a reply on its way as far as it has come."""
         return self._replies.as_they_stand(self._store.messages(self.chat_id)) if self.chat_id else []
 
-    def _show(self, messages: list[StoredMessage]) -> None:
+    @property
+    def busy(self) -> bool:
+        """Whether a reply is on its way in the open chat."""
+        return self._replies.of_chat(self.chat_id) is not None
+
+    def show(self, messages: list[StoredMessage]) -> None:
+        """Show these messages of the open chat."""
         self._page.set_mode("chat" if messages else "welcome")
         self._page.transcript.set_messages(messages)
         pending = self._replies.of_chat(self.chat_id)
@@ -216,6 +221,7 @@ class ChatController(QObject):
 
     def _show_phase(self) -> None:
         pending = self._replies.of_chat(self.chat_id)
+        self.busy_changed.emit(pending is not None)
         self._page.composer.set_phase(pending.phase if pending else "idle", pending.fraction if pending else 0.0)
 
     def _show_facts(self, facts: ReplyFacts | None) -> None:
@@ -236,7 +242,7 @@ class ChatController(QObject):
 
     def show_summary(self) -> None:
         """Let the summary of what left the context be read and changed."""
-        with self._reporting():
+        with self.reporting():
             summary = read_summary(self._store, self.chat_id) if self.chat_id else None
             if summary is None or self.chat_id is None:
                 return
@@ -244,7 +250,7 @@ class ChatController(QObject):
             self._page.edit_summary(summary.text, covered, lambda text: self._keep_summary(replace(summary, text=text)))
 
     def _keep_summary(self, summary: Summary) -> None:
-        with self._reporting():
+        with self.reporting():
             if self.chat_id:
                 write_summary(self._store, self.chat_id, summary if summary.text.strip() else None)
                 self._show_left_out()
@@ -272,7 +278,8 @@ class ChatController(QObject):
         self.chats_changed.emit()
 
     @contextlib.contextmanager
-    def _reporting(self) -> Iterator[None]:
+    def reporting(self) -> Iterator[None]:
+        """Tell of what goes wrong inside."""
         try:
             yield
         except FlintError as error:

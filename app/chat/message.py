@@ -1,8 +1,8 @@
 """One message: the user's in a bubble, a reply in the open, with what the model thought and the quiet line under it."""
 
-from PySide6.QtCore import QRect, Qt, Signal
-from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent
-from PySide6.QtWidgets import QWidget
+from PySide6.QtCore import QEvent, QPoint, QRect, Qt, Signal
+from PySide6.QtGui import QContextMenuEvent, QEnterEvent, QFontMetrics, QPainter, QPaintEvent
+from PySide6.QtWidgets import QMenu, QWidget
 
 from app.chat.blocks import Gap, Paragraph, Place, Run
 from app.chat.bubble_chips import BubbleChips
@@ -10,6 +10,7 @@ from app.chat.failure_note import FailureNote
 from app.chat.guard_card import GuardCard
 from app.chat.ledger import ledger
 from app.chat.markdown import StreamReader, read
+from app.chat.message_editor import MessageEditor
 from app.chat.message_text import MessageText
 from app.chat.stats_line import BLEED as STATS_BLEED
 from app.chat.stats_line import HEIGHT as STATS_HEIGHT
@@ -32,7 +33,14 @@ class MessageView(QWidget):
     """Shows one `StoredMessage`, and another one later: views are used again. `height_changed` asks for a new place."""
 
     copy_requested = Signal(str)
+    # That a person wants to edit it, what came of that, and the menu to fill with what else can be done.
+    edit_requested = Signal(str)
+    edited = Signal(str, str)
+    edit_changed = Signal(str, str)
+    edit_cancelled = Signal(str)
+    menu_requested = Signal(str, object)
     regenerate_requested = Signal(str)
+    continue_requested = Signal(str)
     branch_requested = Signal(str, int)
     link_activated = Signal(str)
     height_changed = Signal(str)
@@ -59,6 +67,8 @@ class MessageView(QWidget):
         self._guard: GuardCard | None = None
         self._stats = StatsLine(theme, self)
         self._popover: FactsPopover | None = None
+        self._editor: MessageEditor | None = None
+        self._busy = False
         self._connect()
         theme.changed.connect(self._restyle)
 
@@ -76,7 +86,11 @@ class MessageView(QWidget):
         self._stats.copy_pressed.connect(lambda: self.copy_requested.emit(self.message_id))
         self._stats.regenerate_pressed.connect(lambda: self.regenerate_requested.emit(self.message_id))
         self._stats.branch_pressed.connect(lambda step: self.branch_requested.emit(self.message_id, step))
-        self._stats.details_pressed.connect(self._show_details)
+        self._stats.continue_pressed.connect(lambda: self.continue_requested.emit(self.message_id))
+        self._stats.edit_pressed.connect(lambda: self.edit_requested.emit(self.message_id))
+        self._stats.details_pressed.connect(self.show_details)
+        self._stats.menu_pressed.connect(self.open_menu)
+        self.body.menu_made.connect(self._add_actions)
 
     @property
     def message(self) -> StoredMessage | None:
@@ -110,6 +124,7 @@ class MessageView(QWidget):
             self._guard.deleteLater()
             self._guard = None
         if other:
+            self.end_edit()
             if self._popover is not None:
                 self._popover.hide()
             self.setObjectName(f"message.{message.id}")
@@ -184,7 +199,8 @@ class MessageView(QWidget):
         Returns the height of it all.
         """
         if self._arranged[0] != width:
-            height = self._arrange_reply(width) if self._is_reply() else self._arrange_bubble(width)
+            arrange = self._arrange_reply if self._is_reply() else self._arrange_bubble
+            height = arrange(width) if self._editor is None else self._arrange_editor(self._editor, width)
             self._arranged = (width, height)
         return self._arranged[1]
 
@@ -198,7 +214,7 @@ class MessageView(QWidget):
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         """Paint the bubble."""
-        if self._is_reply():
+        if self._is_reply() or self._editor is not None:
             return
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -225,13 +241,87 @@ class MessageView(QWidget):
         self._arranged = (-1, 0)
         self.update()
 
-    def _show_details(self) -> None:
+    # -- what can be done with it ------------------------------------------------------------------------------------------
+
+    def set_busy(self, busy: bool) -> None:
+        """Offer nothing that another reply on its way stands against."""
+        self._busy = busy
+        self._stats.set_busy(busy)
+        if self._editor is not None:
+            self._editor.set_busy(busy)
+
+    def set_last(self, last: bool) -> None:
+        """Tell whether nothing follows."""
+        self._stats.set_last(last)
+
+    def begin_edit(self, text: str) -> None:
+        """Put a field with `text` in the message's place; `edited` carries what is to be kept."""
+        if self._editor is not None or self._message is None:
+            return
+        self._editor = MessageEditor(self._theme, text, reply=self._is_reply(), parent=self)
+        self._editor.set_busy(self._busy)
+        self._editor.submitted.connect(lambda text: self.edited.emit(self.message_id, text))
+        self._editor.cancelled.connect(self._cancel_edit)
+        self._editor.text_changed.connect(lambda text: self.edit_changed.emit(self.message_id, text))
+        self._editor.height_changed.connect(self._fit)
+        self._editor.show()
+        self._fit()
+        self._editor.focus_text()
+
+    def end_edit(self) -> None:
+        """Show the message again."""
+        if self._editor is None:
+            return
+        editor, self._editor = self._editor, None
+        if editor.isAncestorOf(self.focusWidget() or self):
+            self.body.setFocus(Qt.FocusReason.OtherFocusReason)
+        editor.hide()
+        editor.deleteLater()
+        for part in (self.body, self._stats):
+            part.show()
+        self._fit()
+
+    def _cancel_edit(self) -> None:
+        self.end_edit()
+        self.edit_cancelled.emit(self.message_id)
+
+    def open_menu(self, where: QPoint | None = None) -> None:
+        """Show what can be done with the message, at a place on the screen or under its button."""
+        menu = QMenu(self)
+        menu.setObjectName("messageMenu")
+        self._add_actions(menu)
+        self._stats.hold(True)
+        menu.aboutToHide.connect(lambda: self._stats.hold(False))
+        menu.aboutToHide.connect(menu.deleteLater)
+        menu.popup(where or self._stats.mapToGlobal(self._stats.menu_place().bottomLeft()))
+
+    def _add_actions(self, menu: QMenu) -> None:
+        if not menu.isEmpty():
+            menu.addSeparator()
+        self.menu_requested.emit(self.message_id, menu)
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """The menu, under the pointer or, when a key asked for it, under its button."""
+        if self._editor is None and self._message is not None and self._message.state != "streaming":
+            self.open_menu(None if event.reason() == QContextMenuEvent.Reason.Keyboard else event.globalPos())
+
+    def enterEvent(self, event: QEnterEvent) -> None:
+        """The actions come with the pointer."""
+        self._stats.set_hovered(True)
+        super().enterEvent(event)
+
+    def leaveEvent(self, event: QEvent) -> None:
+        """The actions go with the pointer."""
+        self._stats.set_hovered(False)
+        super().leaveEvent(event)
+
+    def show_details(self) -> None:
         """Open the ledger of the reply's tokens over the line."""
         if self.message is None or self.message.facts is None:
             return
         if self._popover is None:
             self._popover = FactsPopover(self._theme, self.window(), copyable=True)
-        self._popover.show_rows(ledger(self.message.facts), self._stats, place=self._stats.details_place())
+        self._popover.show_rows(ledger(self.message.facts), self._stats, place=self._stats.menu_place())
 
     def _fit(self) -> None:
         self._arranged = (-1, 0)
@@ -251,13 +341,23 @@ class MessageView(QWidget):
         height += self._chips.arrange(left, _BUBBLE_TOP + height, inner, under_text=said)
         self._bubble = QRect(left - _BUBBLE_SIDE, 0, inner + 2 * _BUBBLE_SIDE, height + 2 * _BUBBLE_TOP)
         bottom = self._bubble.height()
-        several = self._message is not None and self._message.sibling_count > 1
         self.thought.hide()
-        self._stats.setVisible(several)
-        if several:
-            self._stats.setGeometry(BLEED - STATS_BLEED, bottom + _GAP, width + 2 * STATS_BLEED, STATS_HEIGHT)
-            bottom += _GAP + STATS_HEIGHT
-        return bottom
+        self._stats.show()
+        needed = self._stats.width_needed()
+        if needed <= self._bubble.left() - BLEED:  # Beside the last line of the bubble, else under it.
+            self._stats.setGeometry(
+                self._bubble.left() - _GAP - needed, bottom - _BUBBLE_TOP - STATS_HEIGHT, needed, STATS_HEIGHT
+            )
+            return bottom
+        self._stats.setGeometry(BLEED - STATS_BLEED, bottom + _GAP, width + 2 * STATS_BLEED, STATS_HEIGHT)
+        return bottom + _GAP + STATS_HEIGHT
+
+    def _arrange_editor(self, editor: MessageEditor, width: int) -> int:
+        for part in (self.body, self._stats, self.thought, self._failure):
+            part.hide()
+        height = editor.height_at(width)
+        editor.setGeometry(BLEED, 0, width, height)
+        return height
 
     def _arrange_reply(self, width: int) -> int:
         top = self.thought.height_at(width)

@@ -13,11 +13,14 @@ LONG_TEXT = 4_000
 """Characters from which on a pasted text becomes an attachment."""
 LONGEST_PLAIN = 200_000
 """Characters that the field takes at once and stays quick."""
+_HELD = _BREAKS | Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.MetaModifier
 _PARAGRAPH, _LINE = "\u2029", "\u2028"
 
 
 class MessageField(QTextEdit):
     """Emits `send_pressed` for Return and `escape_pressed` for Escape; breaks the line on Shift+Return and Alt+Return.
+
+    With `return_breaks` a Return breaks the line, and sends with Ctrl.
 
     Nothing is sent while an input method composes, nor by a Return that is held down: the Return that ends a composition
     must not send half a word.
@@ -25,6 +28,8 @@ class MessageField(QTextEdit):
 
     send_pressed = Signal()
     escape_pressed = Signal()
+    # The up arrow in an empty field.
+    recall_pressed = Signal()
     focus_changed = Signal()
     # Where `takes_attachments`: files, a long text and a picture that were pasted or dropped.
     files_pasted = Signal(list)
@@ -37,6 +42,7 @@ class MessageField(QTextEdit):
         self._placeholder = ""
         self.takes_attachments = False
         self._plainly = False
+        self.return_breaks = False
         self.setObjectName("composer")
         self.setAccessibleName("Message")
         self.setFont(theme.font("read"))
@@ -94,6 +100,10 @@ class MessageField(QTextEdit):
             self.paste_plainly()
         elif event.key() == Qt.Key.Key_Escape and not self.composing:
             self.escape_pressed.emit()
+        elif (
+            event.key() == Qt.Key.Key_Up and self.document().isEmpty() and not self.composing and not event.modifiers() & _HELD
+        ):
+            self.recall_pressed.emit()
         else:
             super().keyPressEvent(event)
 
@@ -156,7 +166,7 @@ class MessageField(QTextEdit):
         event.accept()
         if self.composing:
             return
-        if event.modifiers() & _BREAKS:
+        if event.modifiers() & _BREAKS or (self.return_breaks and not event.modifiers() & Qt.KeyboardModifier.ControlModifier):
             cursor = self.textCursor()
             cursor.insertBlock()
             self.setTextCursor(cursor)

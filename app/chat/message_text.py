@@ -67,6 +67,8 @@ class MessageText(QTextBrowser):
     """Shows blocks; `quiet` in the secondary ink. `link_activated` carries an address; nobody but the listener opens it."""
 
     link_activated = Signal(str)
+    # The context menu before it is shown, so that others can add to it.
+    menu_made = Signal(object)
     # What is shown takes another height than before, though nobody asked for it: formulas were drawn.
     height_changed = Signal()
 
@@ -238,6 +240,7 @@ class MessageText(QTextBrowser):
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         """Offer to copy: the selection, a link's address."""
         menu = self.make_menu(self.anchorAt(event.pos()))
+        self.menu_made.emit(menu)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.popup(event.globalPos())
 

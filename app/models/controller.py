@@ -122,9 +122,9 @@ class ModelController(QObject):
         with contextlib.suppress(FlintError):  # A choice that can't be kept still holds until Flint is closed.
             self._store.remember(LAST_MODEL, model_id)
 
-    def _name(self) -> str:
-        entry = self.entry(self.model_id)
-        return entry.name if entry else self.model_id
+    def _name(self, model_id: str = "") -> str:
+        entry = self.entry(model_id or self.model_id)
+        return entry.name if entry else model_id or self.model_id
 
     def _weights(self) -> Weights:
         return build(Engine, self._preferences.values()).weights
@@ -157,7 +157,9 @@ class ModelController(QObject):
             case LoadProgress():
                 self._at_work = event.request_id
                 if event.fraction < 1:
-                    self._set(ModelState("loading", self._name(), f"Loading, {event.fraction:.0%}", event.fraction))
+                    self._set(
+                        ModelState("loading", self._name(event.model_id), f"Loading, {event.fraction:.0%}", event.fraction)
+                    )
             case Finished() | Cancelled() | Failed():
                 self._on_end(event)
 
@@ -211,6 +213,10 @@ class ModelController(QObject):
             self.loaded.emit(model)
         if self._load_id not in ("", event.request_id) and not self._is_chosen(model):
             return  # It answers a message that was sent before another model was chosen; that one comes next.
+        if self._load_id != event.request_id and self.model_id and not self._is_chosen(model):
+            # It answers one message that asked for it. The chosen one stays chosen, and is loaded again when it is needed.
+            self._set(ModelState("unloaded", self._name(), f"{model.name} is loaded"))
+            return
         if model.id != self.model_id:
             self._adopt(model.id)
         if (self.state.state, self.state.name) != ("ready", model.name):

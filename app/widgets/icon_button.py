@@ -43,7 +43,10 @@ class IconButton(QAbstractButton):
         self.update()
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        painter = QPainter(self)
+        self.draw(QPainter(self))
+
+    def draw(self, painter: QPainter) -> None:
+        """Draw the ground and the icon."""
         ground = self._ground()
         if ground:
             draw_frame(painter, self.rect(), self._radius, self._theme.color(ground))

@@ -107,8 +107,8 @@ def test_branches_stay_while_a_reply_is_being_written(writing):
     flint.press(flint.view(first), "regenerate")
     flint.wait(lambda: flint.phase == "writing")
     second = flint.window.replies.of_chat(flint.window.chat.chat_id).message_id
-    flint.window.chat.switch_branch(second, -1)
-    flint.window.chat.regenerate(second)
+    flint.window.message_actions.switch_branch(second, -1)
+    flint.window.message_actions.regenerate(second)
     assert flint.stored()[-1].id == second
     assert len(flint.window.replies._pending) == 1
 
@@ -134,13 +134,13 @@ def test_copy_takes_the_text_as_the_model_wrote_it(flint):
     reply = flint.ask("*Hello*")
     flint.press(flint.view(reply), "copyMessage")
     assert QGuiApplication.clipboard().text() == FOX
-    flint.window.chat.copy(flint.stored()[0].id)
+    flint.window.message_actions.copy(flint.stored()[0].id)
     assert QGuiApplication.clipboard().text() == "*Hello*"
 
 
 def test_copy_of_a_reply_on_its_way_takes_what_is_shown(writing):
     flint, pending = writing
-    flint.window.chat.copy(pending.message_id)
+    flint.window.message_actions.copy(pending.message_id)
     copied = QGuiApplication.clipboard().text()
     assert copied
     assert copied == flint.window.replies.of_chat(pending.chat_id).writer.text

@@ -1,0 +1,317 @@
+"""What people do with messages: copy, edit, write anew, go on, switch, fork and delete."""
+
+from collections.abc import Callable, Iterable, Sequence
+
+from PySide6.QtCore import QEvent, QObject, Signal
+from PySide6.QtGui import QContextMenuEvent, QGuiApplication
+from PySide6.QtWidgets import QApplication, QMenu, QWidget
+
+from app.chat.controller import ChatController
+from app.chat.message import MessageView
+from app.chat.message_menu import Deeds, Offer, fill
+from app.chat.page import ChatPage
+from app.chat.replies import Replies
+from app.chat.stats_line import is_cut
+from app.widgets.toast import Toast, Toaster
+from engine.chats.fork import fork
+from engine.chats.records import StoredMessage
+from engine.chats.store import ChatStore
+from engine.core.errors import NoModelLoaded
+from engine.core.facts import ModelEntry
+from engine.core.setting import Value
+
+
+class MessageActions(QObject):
+    """Works on the open chat. Where no message is named, it is the one with the focus, else the last that it can be done with.
+
+    `run_again_requested` carries the message of a reply that is to be made again, to see whether it comes out the same.
+    """
+
+    run_again_requested = Signal(object)
+    trash_changed = Signal()
+
+    def __init__(
+        self,
+        store: ChatStore,
+        chat: ChatController,
+        replies: Replies,
+        page: ChatPage,
+        toaster: Toaster,
+        models: Callable[[], Sequence[ModelEntry]],
+        model_id: Callable[[], str],
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._store, self._chat, self._replies, self._page, self._toaster = store, chat, replies, page, toaster
+        self._models, self._model_id = models, model_id
+        self._undo: dict[str, tuple[str, Toast]] = {}
+        self._known: set[MessageView] = set()
+        # What is written in edits that were neither sent nor cancelled, whatever their views show meanwhile.
+        self._edits: dict[str, str] = {}
+        transcript = page.transcript
+        transcript.copy_requested.connect(self.copy)
+        transcript.regenerate_requested.connect(self.regenerate)
+        transcript.branch_requested.connect(self.switch_branch)
+        transcript.view_filled.connect(self._dress)
+        transcript.placed.connect(self._mark_last)
+        transcript.installEventFilter(self)
+        chat.busy_changed.connect(self._follow_busy)
+        page.composer.edit_last_requested.connect(self.edit_last)
+
+    # -- with a message that is named --------------------------------------------------------------------------------
+
+    def copy(self, message_id: str) -> None:
+        """Copy a message's text, as it was written."""
+        if message := self._message(message_id):
+            QGuiApplication.clipboard().setText(message.text)
+
+    def edit(self, message_id: str) -> None:
+        """Open a message for editing where it stands; also while a reply is on its way, to be sent after it."""
+        message = self._message(message_id)
+        transcript = self._page.transcript
+        index = transcript.index_of(message_id)
+        if message and index is not None and message.state != "streaming":
+            if index not in transcript.visible():
+                transcript.scroll_to(message_id)
+            self._edits.setdefault(message_id, message.text)
+            transcript.measured(index).begin_edit(self._edits[message_id])
+
+    def keep_edit(self, message_id: str, text: str) -> None:
+        """Put an edited text beside the first one: a user's is answered, a reply's is marked as edited.
+
+        A user's text that was not changed is answered once more.
+        """
+        message = self._message(message_id)
+        if message is None or self._chat.busy or self._chat.chat_id is None:
+            return
+        with self._chat.reporting():
+            if message.role == "assistant":
+                shown = self._store.edit_reply(message_id, text).id if text != message.text else message_id
+                self._end_edit(message_id)
+                self._chat.show(self._chat.messages())
+            else:
+                if not self._model_id():
+                    raise NoModelLoaded("There is no model to answer this.")
+                made = message
+                if text != message.text:
+                    made = self._store.add_message(message.chat_id, "user", text, message.parent_id, message.attachments)
+                shown = made.id
+                self._end_edit(message_id)
+                self._chat.answer(shown)
+                self._page.transcript.jump_to_bottom()
+            self._focus(shown)
+            self._chat.chats_changed.emit()
+
+    def regenerate(self, message_id: str, model_id: str = "", given: dict[str, Value] | None = None) -> None:
+        """Ask for another reply beside this one, or to this question; the chat's own model and settings stay as they are."""
+        message = self._message(message_id)
+        if message:
+            asked = message.parent_id if message.role == "assistant" else message.id
+            if asked:
+                self._chat.answer(asked, model_id=model_id, given=given)
+
+    def go_on(self, message_id: str) -> None:
+        """Let the model write on at a reply that was cut."""
+        message = self._message(message_id)
+        if message is None or self._chat.busy or not is_cut(message):
+            return
+        with self._chat.reporting():
+            if not (message.model_id or self._model_id()):
+                raise NoModelLoaded("There is no model to write on.")
+            self._chat.go_on(message)
+
+    def switch_branch(self, message_id: str, step: int) -> None:
+        """Show the sibling `step` places after a message, with what followed it."""
+        if self._chat.chat_id is None or self._chat.busy:
+            return
+        with self._chat.reporting():
+            siblings = self._store.siblings(message_id)
+            place = [message.id for message in siblings].index(message_id) + step
+            if 0 <= place < len(siblings):
+                focused = self._focused() == message_id
+                self._store.activate(siblings[place].id)
+                self._chat.show(self._chat.messages())
+                self._page.transcript.scroll_to(siblings[place].id)
+                if focused:
+                    self._focus(siblings[place].id)
+
+    def fork(self, message_id: str) -> None:
+        """Open a new chat that holds what leads to a message."""
+        message = self._message(message_id)
+        if message and message.state != "streaming":
+            with self._chat.reporting():
+                made = fork(self._store, message_id)
+                self._chat.open(made.id)
+                self._chat.chats_changed.emit()
+
+    def run_again(self, message_id: str) -> None:
+        """Have a reply made again exactly as it was."""
+        message = self._message(message_id)
+        if message and message.facts is not None and not self._chat.busy:
+            self.run_again_requested.emit(message)
+
+    def delete(self, message_id: str) -> None:
+        """Move a message and what follows it to the chat's trash, and offer to bring it back."""
+        message = self._message(message_id)
+        if message is None or self._chat.busy:
+            return
+        with self._chat.reporting():
+            count = self._store.delete_message(message_id)
+            self._chat.show(self._chat.messages())
+            words = "The message was deleted." if count == 1 else f"{count:,} messages were deleted."
+            toast = self._toaster.show(words, action=("Undo", lambda: self.restore(message.chat_id, message_id)))
+            toast.closed.connect(lambda: self._undo.pop(message_id, None))
+            self._undo[message_id] = (message.chat_id, toast)
+            self._chat.chats_changed.emit()
+            self.trash_changed.emit()
+
+    def restore(self, chat_id: str, message_id: str) -> None:
+        """Bring a deleted message back, and show it unless another reply is on its way in its chat."""
+        with self._chat.reporting():
+            self._store.restore_message(message_id, activate=self._replies.of_chat(chat_id) is None)
+            if chat_id != self._chat.chat_id:
+                self._chat.open(chat_id)
+            else:
+                self._chat.show(self._chat.messages())
+            self._chat.chats_changed.emit()
+            self.trash_changed.emit()
+
+    def end_undo(self, chat_ids: Iterable[str]) -> None:
+        """Take back the offer to bring messages of these chats back: they are gone for good."""
+        gone = set(chat_ids)
+        for toast in [toast for chat_id, toast in self._undo.values() if chat_id in gone]:
+            toast.close_toast()
+
+    # -- with the message that has the focus, or the last ------------------------------------------------------------
+
+    def edit_last(self) -> None:
+        """Edit the message of the user's that has the focus, else the last one."""
+        self._do(self.edit, lambda message: message.role == "user")
+
+    def copy_last(self) -> None:
+        """Copy the message with the focus, else the last reply."""
+        self._do(self.copy, lambda message: message.role == "assistant", any_focused=True)
+
+    def regenerate_last(self) -> None:
+        """Write the reply anew that has the focus, else the last one."""
+        self._do(self.regenerate, lambda message: message.role == "assistant")
+
+    def continue_last(self) -> None:
+        """Go on with the last reply, where it was cut."""
+        self._do(self.go_on, is_cut)
+
+    def switch_last(self, step: int) -> None:
+        """Show another version of the message with the focus, else of the last message that has several."""
+        self._do(lambda message_id: self.switch_branch(message_id, step), lambda message: message.sibling_count > 1)
+
+    def delete_last(self) -> None:
+        """Delete the message with the focus, else the last one."""
+        self._do(self.delete, lambda _: True)
+
+    def fork_last(self) -> None:
+        """Fork the chat at the message with the focus, else at the last one."""
+        self._do(self.fork, lambda _: True)
+
+    def run_last_again(self) -> None:
+        """Run the reply again that has the focus, else the last one."""
+        self._do(self.run_again, lambda message: message.role == "assistant" and message.facts is not None)
+
+    def _do(self, deed: Callable[[str], object], fits: Callable[[StoredMessage], bool], *, any_focused: bool = False) -> None:
+        focused = self._focused()
+        for message in reversed(self._page.transcript.messages):
+            if message.id == focused and (any_focused or fits(message)):
+                deed(message.id)
+                return
+        last = next((message for message in reversed(self._page.transcript.messages) if fits(message)), None)
+        if last is not None:
+            deed(last.id)
+
+    # -- the menu ----------------------------------------------------------------------------------------------------
+
+    def fill_menu(self, message_id: str, menu: QMenu) -> None:
+        """Put into a menu what can be done with a message."""
+        message = self._message(message_id)
+        if message is None:
+            return
+        with self._chat.reporting():
+            last = self._page.transcript.messages[-1].id == message_id
+            sampling = self._replies.sampling(self._chat.chat_id)
+            fill(
+                menu, Offer(message, last, self._chat.busy, self._models(), message.model_id, sampling), self._deeds(message_id)
+            )
+
+    def _deeds(self, message_id: str) -> Deeds:
+        view = self._page.transcript.view(message_id)
+        return Deeds(
+            copy=lambda: self.copy(message_id),
+            edit=lambda: self.edit(message_id),
+            regenerate=lambda: self.regenerate(message_id),
+            regenerate_with=lambda model_id, given: self.regenerate(message_id, model_id, given),
+            go_on=lambda: self.go_on(message_id),
+            switch=lambda step: self.switch_branch(message_id, step),
+            fork=lambda: self.fork(message_id),
+            run_again=lambda: self.run_again(message_id),
+            measured=lambda: view.show_details() if view else None,
+            delete=lambda: self.delete(message_id),
+        )
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Open the menu of the last message for the menu key, where the list itself has the focus."""
+        if isinstance(event, QContextMenuEvent) and event.reason() == QContextMenuEvent.Reason.Keyboard:
+            messages = self._page.transcript.messages
+            view = self._page.transcript.view(messages[-1].id) if messages else None
+            if view is not None and view.isVisible():
+                view.open_menu()
+                return True
+        return super().eventFilter(watched, event)
+
+    # -- parts -------------------------------------------------------------------------------------------------------
+
+    def _message(self, message_id: str) -> StoredMessage | None:
+        """Return a message of the open chat as it stands."""
+        return next((message for message in self._page.transcript.messages if message.id == message_id), None)
+
+    def _focused(self) -> str:
+        """Return the id of the message with the focus, or nothing."""
+        widget: QWidget | None = QApplication.focusWidget()
+        while widget is not None and not isinstance(widget, MessageView):
+            widget = widget.parentWidget()
+        return widget.message_id if isinstance(widget, MessageView) else ""
+
+    def _focus(self, message_id: str) -> None:
+        view = self._page.transcript.view(message_id)
+        if view is not None:
+            view.body.setFocus()
+
+    # -- the views ---------------------------------------------------------------------------------------------------
+
+    def _dress(self, view: MessageView) -> None:
+        """Listen to a view that shows a message now, and bring back the edit it was in."""
+        if view not in self._known:
+            self._known.add(view)
+            view.edit_requested.connect(self.edit)
+            view.edited.connect(self.keep_edit)
+            view.edit_changed.connect(self._edits.__setitem__)
+            view.edit_cancelled.connect(lambda message_id: self._edits.pop(message_id, None))
+            view.continue_requested.connect(self.go_on)
+            view.menu_requested.connect(self.fill_menu)
+        view.set_busy(self._chat.busy)
+        if view.message_id in self._edits:
+            view.begin_edit(self._edits[view.message_id])
+
+    def _follow_busy(self, busy: bool) -> None:
+        for _, view in self._page.transcript.views():
+            view.set_busy(busy)
+
+    def _mark_last(self) -> None:
+        transcript = self._page.transcript
+        for index in transcript.visible():
+            view = transcript.view(transcript.messages[index].id)
+            if view is not None:
+                view.set_last(index == len(transcript.messages) - 1)
+
+    def _end_edit(self, message_id: str) -> None:
+        self._edits.pop(message_id, None)
+        view = self._page.transcript.view(message_id)
+        if view is not None:
+            view.end_edit()
