@@ -5,10 +5,11 @@ Every call is one that a person asked for. Errors come out as Flint's own, told 
 
 import contextlib
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from engine.core.hub_errors import HubError
+from engine.core.hub_errors import HubError, HubTrouble
 from engine.core.hub_facts import HubDetail, HubFile, HubModel, HubSort
 from engine.models.hub_facts import described, wanted_files, with_config
 from engine.models.hub_refusal import refusal
@@ -22,6 +23,7 @@ LARGEST_TEXT = 4 << 20
 TIMEOUT_S = 20.0
 MOST_FOUND = 99
 """Results of one search; the hub gives a hundred at a time."""
+_COMMIT = re.compile(r"[0-9a-f]{40}")
 _SORTS = {"downloads": "downloads", "updated": "last_modified", "likes": "likes"}
 _EXPAND = ["config", "downloads", "gated", "lastModified", "library_name", "likes", "pipeline_tag", "safetensors", "tags"]
 
@@ -85,6 +87,8 @@ class Hub:
         with self._telling(model_id):
             info = self._api().model_info(model_id, files_metadata=True)
         files = tuple(HubFile(*_file(sibling)) for sibling in info.siblings or ())
+        if not _COMMIT.fullmatch(info.sha or ""):
+            raise HubTrouble(f"The hub does not say which version of {model_id} it has.")
         model = described(info)
         names = {file.path for file in files}
         config = self._text_if_there(model_id, CONFIG, names, info.sha or "main")

@@ -1,6 +1,7 @@
 """What the hub says of a repository, as Flint's own facts."""
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, cast
@@ -23,6 +24,7 @@ _ELEMENT_BYTES = {
     "U8": 1,
     "F8_E4M3": 1,
 }
+_HASH = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _WEIGHTS = (".safetensors", ".gguf")
 _NEEDED = (".safetensors", ".json", ".model", ".jinja", ".txt", ".tiktoken", ".gguf")
 # Weights that stand beside the others in another form, and what no model needs to run.
@@ -73,7 +75,7 @@ def wanted_files(files: Iterable[HubFile]) -> tuple[HubFile, ...]:
     A repository that has safetensors gives those and not the same weights as GGUF; of several GGUF quantizations, each is a
     model of its own, and the first of them is taken.
     """
-    found = [file for file in files if file.path.endswith(_NEEDED) and not file.path.startswith(_LEFT)]
+    found = [file for file in files if _is_safe(file) and file.path.endswith(_NEEDED) and not file.path.startswith(_LEFT)]
     safetensors = any(file.path.endswith(".safetensors") for file in found)
     ggufs = [file for file in found if file.path.endswith(".gguf")]
     if safetensors or not ggufs:
@@ -81,6 +83,13 @@ def wanted_files(files: Iterable[HubFile]) -> tuple[HubFile, ...]:
     first = ggufs[0].path
     stem = first.rpartition("-00001-of-")[0] or first
     return tuple(file for file in found if not file.path.endswith(".gguf") or file.path.startswith(stem))
+
+
+def _is_safe(file: HubFile) -> bool:
+    """Whether a file's names can be used as names here: nothing leads out of the folder it belongs in."""
+    parts = file.path.split("/")
+    plain = all(part not in ("", ".", "..") and "\\" not in part and "\0" not in part for part in parts)
+    return plain and _HASH.fullmatch(file.etag) is not None and file.size_bytes >= 0
 
 
 def weights_bytes(files: Iterable[HubFile]) -> int:

@@ -1,0 +1,190 @@
+"""A whole repository, fetched into the Hugging Face cache so that other tools share it.
+
+Layout: `models--org--name/blobs/<etag>` holds files, `snapshots/<commit>/` links to them by name, `refs/main` names the commit.
+The links are made when every file is there: until then an earlier snapshot stays what it was.
+"""
+
+import contextlib
+import os
+import shutil
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+
+from engine.core.disk import disk_errors
+from engine.core.errors import DiskFull, Stopped
+from engine.core.hub_errors import HubError
+from engine.core.hub_facts import HubDetail
+from engine.core.sizes import size_text
+from engine.models.transfer import PARTIAL, SURE, Source, Transfer, Watch
+
+AT_ONCE = 4
+"""Files fetched at a time."""
+LONGEST_PAUSE_S = 60.0
+"""The longest time between two tries, unless the hub asks for more."""
+SPARE = 512 << 20
+"""Bytes that must stay free on the disk."""
+
+
+def repository_folder(cache: Path, model_id: str) -> Path:
+    """Return where a repository is in a Hugging Face cache."""
+    return cache / f"models--{model_id.replace('/', '--')}"
+
+
+@dataclass
+class RepositoryDownload:
+    """One repository's download. `run` may be called again after it raised: it goes on where it was.
+
+    `changed` is called from the download's threads whenever there is something new to tell. What passes by itself (no
+    network, too many requests, a fault of the hub's) is waited for, longer each time, `first_pause_s` at first: `waiting`
+    then holds why, and until when by `time.monotonic`.
+    """
+
+    source: Source
+    cache: Path
+    detail: HubDetail
+    changed: Callable[[], object] = lambda: None
+    free_bytes: Callable[[Path], int] = lambda folder: shutil.disk_usage(folder).free
+    first_pause_s: float = 1.0
+    done_bytes: int = 0
+    waiting: "tuple[HubError, float] | None" = None
+    _stop: threading.Event = field(default_factory=threading.Event)
+    _gate: threading.Lock = field(default_factory=threading.Lock)
+
+    @property
+    def folder(self) -> Path:
+        """The repository's folder in the cache."""
+        return repository_folder(self.cache, self.detail.model.id)
+
+    @property
+    def snapshot(self) -> Path:
+        """Where the finished model is."""
+        return self.folder / "snapshots" / self.detail.commit
+
+    @property
+    def total_bytes(self) -> int:
+        """The size of all its files."""
+        return sum(file.size_bytes for file in self.detail.files)
+
+    def stop(self) -> None:
+        """Let `run` end with `Stopped`, within a piece of each file."""
+        self._stop.set()
+
+    def run(self) -> Path:
+        """Fetch what is missing and return the snapshot's folder.
+
+        Raises `Stopped`, a `HubError`, `DiskFull` or `ReadOnly`; what was fetched stays in every case.
+        """
+        self._stop.clear()
+        blobs = self.folder / "blobs"
+        with disk_errors(blobs):
+            blobs.mkdir(parents=True, exist_ok=True)
+        transfers = self._transfers(blobs)
+        self.done_bytes = sum(transfer.done_bytes for transfer in transfers)
+        self._check_space()
+        self._fetch([transfer for transfer in transfers if not transfer.complete])
+        with disk_errors(self.snapshot):
+            self._link()
+        return self.snapshot
+
+    def remove(self) -> None:
+        """Take away what this download fetched and nobody else has a use for; nothing of a finished snapshot."""
+        used = {os.path.realpath(link) for link in self.folder.glob("snapshots/**/*") if link.is_symlink()}
+        for file in self.detail.files:
+            blob = self.folder / "blobs" / file.etag
+            for path in (blob.with_name(file.etag + PARTIAL), blob.with_name(file.etag + SURE)):
+                path.unlink(missing_ok=True)
+            if str(blob.resolve()) not in used:
+                blob.unlink(missing_ok=True)
+        for folder in (self.folder / "blobs", self.folder / "snapshots", self.folder / "refs", self.folder):
+            with contextlib.suppress(OSError):
+                folder.rmdir()
+
+    def _transfers(self, blobs: Path) -> list[Transfer]:
+        watch = Watch(self._moved, self._stop.is_set)
+        known: dict[str, Transfer] = {}
+        for file in self.detail.files:  # The same content under two names is fetched once.
+            known.setdefault(file.etag, Transfer(self.source, self.detail.model.id, self.detail.commit, file, blobs, watch))
+        return list(known.values())
+
+    def _check_space(self) -> None:
+        missing = self.total_bytes - self.done_bytes
+        free = self.free_bytes(self.folder)
+        if missing and free < missing + SPARE:
+            raise DiskFull(
+                f"{self.detail.model.name} needs {size_text(missing)} more, and the disk has {size_text(free)} free.",
+                "Free some space, or choose a smaller model. What was fetched is kept.",
+            )
+
+    def _fetch(self, transfers: Sequence[Transfer]) -> None:
+        """Run the transfers side by side, the large ones first; the first error ends the others."""
+        if not transfers:
+            return
+        ordered = sorted(transfers, key=lambda transfer: transfer.size_bytes, reverse=True)
+        with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="flint-fetch") as pool:
+            running = [pool.submit(self._persist, transfer) for transfer in ordered]
+            done, _ = wait(running, return_when=FIRST_EXCEPTION)
+            failed = [error for future in done if (error := future.exception()) is not None]
+            if failed:
+                self._stop.set()
+                for future in running:
+                    future.cancel()
+        if failed:
+            raise _worst(failed)
+
+    def _persist(self, transfer: Transfer) -> None:
+        """Run a transfer until it is done; raises what does not pass by itself."""
+        pause = self.first_pause_s
+        while True:
+            before = transfer.done_bytes
+            try:
+                transfer.run()
+            except HubError as error:
+                if not error.passing:
+                    raise
+                if transfer.done_bytes > before:
+                    pause = self.first_pause_s
+                self._pause(error, error.retry_s if error.retry_s is not None else pause)
+                pause = min(LONGEST_PAUSE_S, 2 * pause)
+            else:
+                return
+
+    def _pause(self, error: HubError, seconds: float) -> None:
+        self.waiting = (error, time.monotonic() + seconds)
+        self.changed()
+        if self._stop.wait(seconds):
+            raise Stopped
+        self.waiting = None
+        self.changed()
+
+    def _moved(self, count: int) -> None:
+        with self._gate:
+            self.done_bytes += count
+            self.waiting = None
+        self.changed()
+
+    def _link(self) -> None:
+        """Name the blobs in the snapshot, then say that it is the newest."""
+        for file in self.detail.files:
+            link = self.snapshot / PurePosixPath(file.path)
+            link.parent.mkdir(parents=True, exist_ok=True)
+            blob = self.folder / "blobs" / file.etag
+            target = os.path.relpath(blob, link.parent)
+            link.unlink(missing_ok=True)
+            try:
+                link.symlink_to(target)
+            except OSError:  # A file system without links: the cache's layout allows the file itself.
+                shutil.copy2(blob, link)
+        refs = self.folder / "refs"
+        refs.mkdir(exist_ok=True)
+        note = refs / "main.new"
+        note.write_text(self.detail.commit, "ascii")
+        note.replace(refs / "main")
+
+
+def _worst(errors: Sequence[BaseException]) -> BaseException:
+    """Return the error that has to be told: others were stopped because of it."""
+    return next((error for error in errors if not isinstance(error, Stopped)), errors[0])
