@@ -48,7 +48,8 @@ class PromptCounts(QObject):
         self._timer.timeout.connect(self.count)
         page.composer.text_changed.connect(lambda _: self.touch())
         page.composer.attachments.changed.connect(self.touch)
-        chat.chat_opened.connect(lambda _: self.touch())
+        chat.chat_opened.connect(lambda _: self._begin())
+        page.composer.submitted.connect(lambda _: self._begin())
         chat.settings_changed.connect(self.touch)
         replies.ended.connect(self._on_end)
         bridge.received.connect(self._take)
@@ -57,6 +58,12 @@ class PromptCounts(QObject):
         """Count soon. What is typed quickly is counted on the way, not only at its end."""
         if not self._timer.isActive():
             self._timer.start()
+
+    def _begin(self) -> None:
+        """What was asked before is about another message now."""
+        self._asked = ""
+        self._page.composer.set_note("")
+        self.touch()
 
     def count(self) -> None:
         """Ask for a count of what would be sent now."""
