@@ -19,6 +19,7 @@ from app.chat.link import open_link
 from app.chat.list_controller import ChatListController
 from app.chat.message_actions import MessageActions
 from app.chat.page import ChatPage
+from app.chat.prompt_controller import PromptController
 from app.chat.prompt_counts import PromptCounts
 from app.chat.replies import Replies
 from app.chat.sidebar import Sidebar
@@ -142,6 +143,14 @@ class MainWindow(QMainWindow):
             lambda: self.models.model_id if self.models.model else "",
             self,
         )
+        self.prompts = PromptController(
+            self._theme,
+            store,
+            self.chat,
+            self.page.composer,
+            lambda: str(self._preferences.get("system_prompt") or ""),
+            self,
+        )
         self.activity = Activity(
             self._theme, self.bridge, self.models, self.replies, self.chat, self.toolbar, self.page, self.gauges, self
         )
@@ -164,6 +173,7 @@ class MainWindow(QMainWindow):
         self.settings.chat_reset.connect(self.chat.reset_setting)
         for changed in (self.models.loaded, self.settings.chat_changed, self.settings.chat_reset):
             changed.connect(self.counts.touch)
+            changed.connect(self.prompts.refresh)
         self.chats.hit_opened.connect(lambda _, words: self.page.finder.open(words, focus=False))
         self.chats.trash_changed.connect(self.storage.refresh)
         self.storage.removed.connect(self.chats.forget)

@@ -5,6 +5,7 @@ from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import QWidget
 
 from app.chat.chip_flow import ChipFlow
+from app.chat.prompt_button import PromptButton
 from app.chat.words import Words
 from app.theme import Theme
 from app.widgets.icon_button import GoButton, IconButton
@@ -28,6 +29,7 @@ class ComposerFoot(QWidget):
         self.attach = IconButton(theme, "clip", "Attach files", parent=self)
         self.attach.setObjectName("attachButton")
         self.attach.clicked.connect(self.attach_pressed)
+        self.prompt = PromptButton(theme, self)
         self.chips = ChipFlow(theme, removable=True, parent=self)
         self.note = Words(theme, "caption", "ink-3", parent=self)
         self.note.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
@@ -38,6 +40,7 @@ class ComposerFoot(QWidget):
         for part in (self.attach, self.chips, self.note, self.send, self.stop):
             part.setCursor(Qt.CursorShape.ArrowCursor)
         self.add_tool(self.attach)
+        self.add_tool(self.prompt)
 
     def add_tool(self, widget: QWidget) -> None:
         """Put a small widget at the left, after those that are there."""

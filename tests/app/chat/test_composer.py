@@ -344,6 +344,8 @@ def test_tab_leaves_the_field_for_the_buttons(composer, qtbot):
     press(composer, qtbot, Qt.Key.Key_Tab)
     assert button(composer, "attachButton").hasFocus()
     qtbot.keyClick(button(composer, "attachButton"), Qt.Key.Key_Tab)
+    assert button(composer, "promptButton").hasFocus()
+    qtbot.keyClick(button(composer, "promptButton"), Qt.Key.Key_Tab)
     assert button(composer, "sendButton").hasFocus()
     assert composer.text == "ready"
 
