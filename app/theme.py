@@ -99,9 +99,12 @@ class Theme(QObject):
     """
 
     changed = Signal()
+    # That a person chose, beside a block of code, whether long lines are broken.
+    code_wrap_chosen = Signal(bool)
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
+        self._code_wrap = False
         self._mode: Mode = "system"
         self._dark = False
         self._contrast = False
@@ -166,6 +169,22 @@ class Theme(QObject):
             self._text_size = percent
             self._fonts.clear()
             self.changed.emit()
+
+    @property
+    def code_wrap(self) -> bool:
+        """Whether long lines of code are broken rather than scrolled sideways."""
+        return self._code_wrap
+
+    def set_code_wrap(self, wrap: bool) -> None:
+        """Break long lines of code, or let them be scrolled, wherever nobody chose otherwise."""
+        if wrap != self._code_wrap:
+            self._code_wrap = wrap
+            self.changed.emit()
+
+    def choose_code_wrap(self, wrap: bool) -> None:
+        """Do so from now on; what is shown stays as it is."""
+        self._code_wrap = wrap
+        self.code_wrap_chosen.emit(wrap)
 
     def color(self, role: str) -> QColor:
         """Return a role's colour; fills over other surfaces are translucent. Raises `KeyError` for an unknown role."""

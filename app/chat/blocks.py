@@ -86,10 +86,11 @@ class Code:
 
 @dataclass(frozen=True)
 class Column:
-    """A table's column; `share` of the width in percent."""
+    """A table's column; `share` of the width in percent, `longest` the characters of its longest cell."""
 
     align: Literal["left", "center", "right"]
     share: float
+    longest: int = 0
 
 
 type Row = tuple[tuple[Run, ...], ...]

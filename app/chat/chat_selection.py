@@ -218,7 +218,7 @@ class ChatSelection(QObject):
         if local.y() >= height:
             return Point(view.message_id, part, text.document().characterCount() - 1)
         x = max(0, min(text.viewport().mapFromGlobal(pointer).x(), text.viewport().width() - 1))
-        return Point(view.message_id, part, text.cursorForPosition(QPoint(x, local.y())).position())
+        return Point(view.message_id, part, text.place_under(QPoint(x, local.y())))
 
     def _show(self) -> None:
         for _, view in self._transcript.views():

@@ -1,6 +1,7 @@
 """What stands around a reply's text and no text format can draw: code frames, bars, bullets, lines of tables."""
 
 from bisect import bisect_right
+from collections.abc import Iterator
 
 from PySide6.QtCore import QPointF, QRect, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen, QTextBlock, QTextBlockFormat, QTextDocument, QTextTable
@@ -51,15 +52,24 @@ class Decoration:
         if not blocks:
             return
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        above = -1
+        for index, space in self.visible(clip):
+            if above < 0:
+                above = self.extent(index - 1).bottom() + 1 if index else 0
+            self._paint_block(painter, index, blocks[index], space, clip)
+            self._paint_quotes(painter, index, blocks[index].place, above, space)
+            above = space.bottom() + 1
+
+    def visible(self, clip: QRect) -> Iterator[tuple[int, QRect]]:
+        """Yield the blocks that may be seen inside `clip`, with their spaces, from top to bottom."""
         hit = self._text.documentLayout().hitTest(QPointF(0, clip.top()), Qt.HitTestAccuracy.FuzzyHit)
         index = max(0, bisect_right(self._document.starts, max(0, hit)) - 2)
-        above = self.extent(index - 1).bottom() + 1 if index else 0
-        while index < len(blocks):
+        above = 0
+        while index < len(self._document.blocks):
             space = self.extent(index)
-            if min(space.top(), above) > clip.bottom():
-                break
-            self._paint_block(painter, index, blocks[index], space, clip)
-            self._paint_quotes(painter, blocks[index].place, above, space)
+            if min(space.top(), above or space.top()) > clip.bottom():
+                return
+            yield index, space
             above = space.bottom() + 1
             index += 1
 
@@ -78,7 +88,7 @@ class Decoration:
             line = first.layout().lineAt(0)
             baseline = self._top(first) + (line.y() + line.ascent() if line.isValid() else 19)
             for marker in block.place.markers:
-                self._paint_marker(painter, marker, baseline)
+                self._paint_marker(painter, marker, baseline, self._from_right(index))
 
     def _paint_frame(self, painter: QPainter, block: Code, space: QRect) -> None:
         color = self._theme.color
@@ -101,25 +111,36 @@ class Decoration:
                 color = self._theme.color("border" if block.head and row == 0 else "separator")
                 painter.fillRect(QRect(space.left(), bottom - 1, space.width(), 1), color)
 
-    def _paint_quotes(self, painter: QPainter, place: Place, above: int, space: QRect) -> None:
+    def _from_right(self, index: int) -> bool:
+        """Return whether a block is read from right to left: what stands before its text stands at the right then."""
+        first, _ = self._document.text_blocks(index)
+        return first.blockFormat().layoutDirection() == Qt.LayoutDirection.RightToLeft
+
+    def _paint_quotes(self, painter: QPainter, index: int, place: Place, above: int, space: QRect) -> None:
+        mirrored = bool(place.quotes) and self._from_right(index)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(self._theme.color("border"))
         for depth, left in enumerate(place.quotes):
             top = above if depth < place.joined else space.top()
+            left = round(self._text.textWidth()) - left - _BAR if mirrored else left
             painter.drawRect(QRect(left, top, _BAR, space.bottom() + 1 - top))
 
-    def _paint_marker(self, painter: QPainter, marker: Marker, baseline: float) -> None:
+    def _paint_marker(self, painter: QPainter, marker: Marker, baseline: float, mirrored: bool) -> None:
+        width = round(self._text.textWidth())
         if marker.sign == BULLET:
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(self._theme.color("ink-3"))
-            painter.drawEllipse(QPointF(marker.right - 6, baseline - 5.5), 2, 2)
+            center = marker.right - 6
+            painter.drawEllipse(QPointF(width - center if mirrored else center, baseline - 5.5), 2, 2)
         elif marker.sign in (OPEN_BOX, CHECKED_BOX):
-            self._paint_box(painter, QRectF(marker.right - _BOX, baseline - 12, _BOX, _BOX), marker.sign == CHECKED_BOX)
+            left = width - marker.right if mirrored else marker.right - _BOX
+            self._paint_box(painter, QRectF(left, baseline - 12, _BOX, _BOX), marker.sign == CHECKED_BOX)
         else:
-            painter.setPen(self._theme.color("ink-2"))
-            painter.setFont(self._theme.font("read"))
-            width = painter.fontMetrics().horizontalAdvance(marker.sign)
-            painter.drawText(QPointF(marker.right - width, baseline), marker.sign)
+            painter.setPen(self._theme.color("accent-ink" if marker.note else "ink-2"))
+            painter.setFont(self._theme.font("small" if marker.note else "read"))
+            left = marker.right - painter.fontMetrics().horizontalAdvance(marker.sign)
+            painter.setLayoutDirection(Qt.LayoutDirection.RightToLeft if mirrored else Qt.LayoutDirection.LeftToRight)
+            painter.drawText(QPointF(width - marker.right if mirrored else left, baseline), marker.sign)
 
     def _paint_box(self, painter: QPainter, box: QRectF, checked: bool) -> None:
         painter.setPen(QPen(self._theme.color("border-hi"), 1))

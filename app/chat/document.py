@@ -9,24 +9,18 @@ from PySide6.QtGui import QTextBlock, QTextBlockFormat, QTextCharFormat, QTextCu
 from app.chat.blocks import Block, Code, Equation, Gap, Mark, Paragraph, Row, Rule, Run, TableRows
 from app.chat.code import find_lexer
 from app.chat.colouring import Colouring
+from app.chat.differences import continues, is_same_table, shared
 from app.chat.formats import ABOVE_CODE, CODE_PADDING_BOTTOM, FRAME_LINE, Formats
 from app.chat.formula import Formula
 from app.chat.formulas import Drawing, formulas
+from app.chat.harmless import harmless, harmless_code, reads_from_right
 from app.chat.math_object import MATH, OBJECT, MathObject, is_drawn, source_of
 from app.chat.math_syntax import inside
+from app.chat.sideways import BAR_ROOM, Sideways
 
 _UNDER_HEADING = 4
 _KEEP = QTextCursor.MoveMode.KeepAnchor
 _END = QTextCursor.MoveOperation.End
-
-# Nothing in a message may steer the text around it: control signs show as what they are (U+2400 and following), what would
-# turn the writing direction, end a paragraph or stand for one of Qt's own marks shows as U+FFFD.
-_HARMLESS = (
-    {sign: 0x2400 + sign for sign in range(32) if sign not in (0x09, 0x0A)}
-    | {0x7F: 0x2421, 0x2029: 0x2028}
-    | dict.fromkeys([*range(0x80, 0xA0), *range(0x202A, 0x202F), 0xFDD0, 0xFDD1, 0xFFFC, *range(0xD800, 0xE000)], 0xFFFD)
-)
-_HARMLESS_CODE = _HARMLESS | dict.fromkeys([0x2028, 0x2029, *range(0x2066, 0x206A)], 0xFFFD)
 
 
 class Document:
@@ -47,6 +41,7 @@ class Document:
         self._waiting: list[Colouring] = []
         # Kept, since the document can't be asked for a table before the edit that inserts it has ended.
         self._tables: dict[int, QTextTable] = {}
+        self._sideways = Sideways(document, formats)
         self._math = MathObject(document)
         # The blocks that show a formula's source as long as it is being drawn.
         self._undrawn: set[int] = set()
@@ -77,7 +72,13 @@ class Document:
     @property
     def overhang(self) -> int:
         """How far the last block's frame reaches under its text, in pixels."""
-        return CODE_PADDING_BOTTOM + FRAME_LINE if self._blocks and isinstance(self._blocks[-1], Code) else 0
+        match self._blocks[-1] if self._blocks else None:
+            case Code():
+                return CODE_PADDING_BOTTOM + FRAME_LINE
+            case TableRows() as block if self._sideways.is_wide(block):
+                return BAR_ROOM
+            case _:
+                return 0
 
     def text_blocks(self, index: int) -> tuple[QTextBlock, QTextBlock]:
         """Return the first and the last text block of shown block `index`."""
@@ -94,6 +95,7 @@ class Document:
         """Show the same blocks again in other formats."""
         blocks, self._formats = self._blocks, formats
         self.clear()
+        self._sideways.restyle(formats)
         self.show(blocks)
 
     def clear(self) -> None:
@@ -105,6 +107,7 @@ class Document:
         self._tables.clear()
         self._undrawn.clear()
         self._math.clear()
+        self._sideways.cut(0)
 
     def show(self, blocks: Sequence[Block], unchanged: int = 0) -> None:
         """Show `blocks`; the first `unchanged` are known to be what is shown already."""
@@ -123,6 +126,35 @@ class Document:
             self._append(cursor, block)
         cursor.endEditBlock()
         self._make_room_above()
+
+    @property
+    def sideways(self) -> Sideways:
+        """Which blocks are wider than the text, and how code is wrapped."""
+        return self._sideways
+
+    def wrap(self, index: int, wrap: bool) -> None:
+        """Break the long lines of a code block, or let them be scrolled."""
+        self._sideways.choose(index, wrap)
+        first, last = self.text_blocks(index)
+        cursor = QTextCursor(first)
+        cursor.setPosition(last.position(), _KEEP)
+        form = QTextBlockFormat()
+        form.setNonBreakableLines(not wrap)
+        cursor.mergeBlockFormat(form)
+
+    def fit_tables(self) -> None:
+        """Give every table the columns that suit the text's width as it is now."""
+        for index, table in self._tables.items():
+            block = self._blocks[index]
+            if not isinstance(block, TableRows):
+                continue
+            old = table.format().toTableFormat()
+            form = self._formats.table(
+                block.columns, round(old.topMargin()), block.place.indent, wide=self._sideways.is_wide(block)
+            )
+            if form.width().type() != old.width().type():
+                form.setBottomMargin(old.bottomMargin())
+                table.setFormat(form)
 
     def take_formulas(self) -> bool:
         """Put the formulas in place that were drawn by now; return whether anything changed."""
@@ -186,6 +218,7 @@ class Document:
         self._waiting = [job for job in self._waiting if job not in gone]
         self._tables = {index: table for index, table in self._tables.items() if index < count}
         self._undrawn = {index for index in self._undrawn if index < count}
+        self._sideways.cut(count)
         start = self._starts[count]
         before = self._blocks[count - 1] if count else None
         fresh = before is None or isinstance(before, TableRows)
@@ -235,7 +268,8 @@ class Document:
 
     def _paragraph_format(self, block: Paragraph, gap: int) -> QTextBlockFormat:
         tall = any(Mark.MATH in run.marks for run in block.runs)
-        return self._formats.paragraph(block.level, gap, block.place.indent, tall=tall)
+        from_right = reads_from_right(_prose(block.runs))
+        return self._formats.paragraph(block.level, gap, block.place.indent, tall=tall, from_right=from_right)
 
     def _insert_runs(self, cursor: QTextCursor, runs: Sequence[Run], level: int, index: int) -> None:
         style = f"read-h{min(level, 3)}" if level else "read"
@@ -243,7 +277,7 @@ class Document:
             if Mark.MATH in run.marks:
                 self._insert_formula(cursor, run, index, self._formats.run(style, run.marks & ~Mark.MATH, run.href))
             else:
-                cursor.insertText(run.text.translate(_HARMLESS), self._formats.run(style, run.marks, run.href))
+                cursor.insertText(harmless(run.text), self._formats.run(style, run.marks, run.href))
 
     def _insert_formula(self, cursor: QTextCursor, run: Run, index: int, text: QTextCharFormat) -> None:
         """Insert the one character that stands for a formula: as it was written, until there is a picture."""
@@ -261,12 +295,15 @@ class Document:
 
     def _insert_code(self, cursor: QTextCursor, block: Code, gap: int) -> None:
         text = self._formats.code_text()
-        cursor.setBlockFormat(self._formats.code(gap, block.place.indent))
+        index = len(self._blocks) - 1
+        self._sideways.follow_code(index, block)
+        wrap = self._sideways.wraps(index)
+        cursor.setBlockFormat(self._formats.code(gap, block.place.indent, wrap=wrap))
         cursor.setBlockCharFormat(text)
-        first, broken, rest = block.text.translate(_HARMLESS_CODE).partition("\n")
+        first, broken, rest = harmless_code(block.text).partition("\n")
         cursor.insertText(first, text)
         if broken:
-            cursor.insertBlock(self._formats.code(0, block.place.indent), text)
+            cursor.insertBlock(self._formats.code(0, block.place.indent, wrap=wrap), text)
             cursor.insertText(rest, text)
         self._colour_later(block)
 
@@ -283,7 +320,8 @@ class Document:
             self._waiting.append(job)
 
     def _insert_table(self, cursor: QTextCursor, block: TableRows, gap: int) -> None:
-        form = self._formats.table(block.columns, gap, block.place.indent)
+        wide = self._sideways.is_wide(block)
+        form = self._formats.table(block.columns, gap, block.place.indent, wide=wide)
         table = cursor.insertTable(max(1, len(block.rows)), len(block.columns), form)
         self._tables[len(self._blocks) - 1] = table
         self._fill(table, block, 0, len(self._blocks) - 1)
@@ -310,7 +348,8 @@ class Document:
                 cursor.movePosition(QTextCursor.MoveOperation.EndOfBlock, _KEEP)
                 cursor.removeSelectedText()
                 tall = any(Mark.MATH in run.marks for run in runs)
-                cursor.setBlockFormat(self._formats.cell(block.columns[column], tall=tall))
+                from_right = reads_from_right(_prose(runs))
+                cursor.setBlockFormat(self._formats.cell(block.columns[column], tall=tall, from_right=from_right))
                 # A cell's format is its first block's text format too: one call sets both.
                 cell.setFormat(self._formats.cell_edges(self._run_format(Run(""), head), column, len(block.columns)))
                 for run in runs:
@@ -318,7 +357,7 @@ class Document:
                         plain = replace(run, marks=run.marks & ~Mark.MATH)
                         self._insert_formula(cursor, run, index, self._run_format(plain, head))
                     else:
-                        cursor.insertText(run.text.translate(_HARMLESS), self._run_format(run, head))
+                        cursor.insertText(harmless(run.text), self._run_format(run, head))
 
     def _run_format(self, run: Run, head: bool) -> QTextCharFormat:
         if head:
@@ -336,9 +375,9 @@ class Document:
         self._blocks[-1] = block
         if isinstance(old, Paragraph) and isinstance(block, Paragraph) and old.level == block.level:
             self._grow_paragraph(cursor, old, block)
-        elif isinstance(old, Code) and isinstance(block, Code) and _continues(old, block):
+        elif isinstance(old, Code) and isinstance(block, Code) and continues(old, block):
             self._grow_code(cursor, old, block)
-        elif isinstance(old, TableRows) and isinstance(block, TableRows) and _same_table(old, block):
+        elif isinstance(old, TableRows) and isinstance(block, TableRows) and is_same_table(old, block):
             self._grow_table(old, block)
         else:
             self._blocks[-1] = old
@@ -347,7 +386,7 @@ class Document:
 
     def _grow_paragraph(self, cursor: QTextCursor, old: Paragraph, block: Paragraph) -> None:
         index = len(self._blocks) - 1
-        kept, rest = _common(old.runs, block.runs)
+        kept, rest = shared(old.runs, block.runs)
         cursor.setPosition(self._starts[-1] + kept)
         cursor.movePosition(_END, _KEEP)
         if cursor.hasSelection():
@@ -358,13 +397,15 @@ class Document:
         self._insert_runs(cursor, rest, block.level, index)
 
     def _grow_code(self, cursor: QTextCursor, old: Code, block: Code) -> None:
-        added = block.text[len(old.text) :].translate(_HARMLESS_CODE)
+        added = harmless_code(block.text[len(old.text) :])
         text = self._formats.code_text()
+        index = len(self._blocks) - 1
+        self._sideways.follow_code(index, block, len(old.text))
         cursor.movePosition(_END)
         first, broken, rest = added.partition("\n")
         cursor.insertText(first, text)
         if broken:
-            cursor.insertBlock(self._formats.code(0, block.place.indent), text)
+            cursor.insertBlock(self._formats.code(0, block.place.indent, wrap=self._sideways.wraps(index)), text)
             cursor.insertText(rest, text)
         self._colour_later(block)
 
@@ -401,39 +442,6 @@ def _cells(row: Row, count: int) -> Row:
     return (*row[:count], *[()] * (count - len(row)))
 
 
-def _continues(old: Code, new: Code) -> bool:
-    return old.language == new.language and new.text.startswith(old.text) and new.closed >= old.closed
-
-
-def _same_table(old: TableRows, new: TableRows) -> bool:
-    return replace(old, rows=()) == replace(new, rows=()) and len(new.rows) >= len(old.rows)
-
-
-def _common(old: Sequence[Run], new: Sequence[Run]) -> tuple[int, list[Run]]:
-    """Return how many UTF-16 units two rows of runs share from the start, and the new runs after them."""
-    kept = 0
-    for index, run in enumerate(new):
-        before = old[index] if index < len(old) else None
-        math = Mark.MATH in run.marks
-        if run == before:
-            kept += 1 if math else _units(run.text)
-            continue
-        if before is None or math or (before.marks, before.href) != (run.marks, run.href):
-            return kept, list(new[index:])
-        same = _common_length(before.text, run.text)
-        return kept + _units(run.text[:same]), [replace(run, text=run.text[same:]), *new[index + 1 :]]
-    return kept, []
-
-
-def _common_length(one: str, other: str) -> int:
-    if other.startswith(one):
-        return len(one)
-    low, high = 0, min(len(one), len(other))
-    while low < high:
-        middle = (low + high + 1) // 2
-        low, high = (middle, high) if one[:middle] == other[:middle] else (low, middle - 1)
-    return low
-
-
-def _units(text: str) -> int:
-    return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
+def _prose(runs: Sequence[Run]) -> str:
+    """Return what says in which direction runs are read: code and formulas do not."""
+    return "".join(run.text for run in runs if not run.marks & (Mark.CODE | Mark.MATH | Mark.SOURCE))

@@ -206,6 +206,7 @@ class Finder(QObject):
         text = view.thought.text if number < len(places.thought) else view.body
         if text is not None:
             top = text.mapTo(view, text.rect().topLeft()).y() + text.top_of(start)
+            text.show_sideways(start)
             self._transcript.reveal(view.message_id, top, self._theme.line("read"))
         self._mark()
 

@@ -15,6 +15,7 @@ from PySide6.QtGui import (
 
 from app.chat.blocks import Column, Mark
 from app.chat.formula import Formula
+from app.chat.link import shown_address
 from app.chat.math_object import drawn_format, written_format
 from app.chat.math_syntax import inside
 from app.theme import Theme
@@ -26,9 +27,12 @@ ROW_PADDING = 4
 CELL_PADDING = 8
 
 _FIXED = QTextBlockFormat.LineHeightTypes.FixedHeight.value
+_LONGEST_TIP, _NO_ADDRESS = 300, "No address"
 _MINIMUM = QTextBlockFormat.LineHeightTypes.MinimumHeight.value
 # The mathematical font's letters are smaller than the text's at the same size.
 _MATH_SIZE, _DISPLAY_SIZE = 1.16, 1.3
+# Characters: a column has room for the first at least, breaks at the second at the latest, and never before the third.
+_FEWEST, _MOST, _READABLE = 4, 34, 13
 _CODE_ROLES = {"key": "c-key", "fn": "c-fn", "str": "c-str", "num": "c-num", "com": "c-com", "del": "critical"}
 _ALIGN = {"left": Qt.AlignmentFlag.AlignLeft, "center": Qt.AlignmentFlag.AlignHCenter, "right": Qt.AlignmentFlag.AlignRight}
 
@@ -43,6 +47,26 @@ class Formats:
         self.span = cache(self._span)
 
     @property
+    def wraps_code(self) -> bool:
+        """Whether long lines of code are broken where nobody chose otherwise."""
+        return self._theme.code_wrap
+
+    def code_width(self, text: str) -> float:
+        """Return how many pixels a line of code takes."""
+        metrics = QFontMetricsF(self._theme.font("code"))
+        text = text.expandtabs(4)
+        return len(text) * metrics.horizontalAdvance("0") if text.isascii() else metrics.horizontalAdvance(text)
+
+    def column_width(self, column: Column, most: int = _MOST) -> int:
+        """Return the pixels a column takes whose cells break at `most` characters."""
+        advance = QFontMetricsF(self._theme.font("read-table")).averageCharWidth()
+        return round(advance * min(max(column.longest, _FEWEST), most)) + 2 * CELL_PADDING
+
+    def least_width(self, columns: tuple[Column, ...]) -> int:
+        """Return the pixels under which a table's columns can't be read any more."""
+        return sum(self.column_width(column, _READABLE) for column in columns)
+
+    @property
     def tab_width(self) -> float:
         """Four columns of code, in pixels."""
         return 4 * QFontMetricsF(self._theme.font("code")).horizontalAdvance("0")
@@ -51,12 +75,16 @@ class Formats:
         """Return the format of plain text in a paragraph or a heading of `level`."""
         return self.run(self._style(level), Mark.PLAIN, "")
 
-    def paragraph(self, level: int, gap: int, indent: int, *, tall: bool = False) -> QTextBlockFormat:
+    def paragraph(self, level: int, gap: int, indent: int, *, tall: bool = False, from_right: bool = False) -> QTextBlockFormat:
         """Return the block format of a paragraph or heading; `gap` above it and `indent` in pixels.
 
-        `tall`: its lines may be higher than text is, as formulas are.
+        `tall`: its lines may be higher than text is, as formulas are; `from_right`: it is read from right to left.
         """
         block = self._lines(self._theme.line(self._style(level)), gap, indent)
+        if from_right:
+            block.setLayoutDirection(Qt.LayoutDirection.RightToLeft)
+            block.setLeftMargin(0)
+            block.setRightMargin(indent)
         if tall:
             block.setLineHeight(block.lineHeight(), _MINIMUM)
         return block
@@ -78,10 +106,11 @@ class Formats:
         """Return the format of the empty block a rule is painted in."""
         return self._lines(8, gap, indent)
 
-    def code(self, above: int, indent: int) -> QTextBlockFormat:
+    def code(self, above: int, indent: int, *, wrap: bool = True) -> QTextBlockFormat:
         """Return the format of a line of code; the first one has the header's room in `above`."""
         block = self._lines(self._theme.line("code"), above, indent + CODE_PADDING_SIDE)
         block.setRightMargin(CODE_PADDING_SIDE)
+        block.setNonBreakableLines(not wrap)
         return block
 
     def code_text(self) -> QTextCharFormat:
@@ -91,9 +120,11 @@ class Formats:
         code.setForeground(self._theme.color(self._ink))
         return code
 
-    def cell(self, column: Column, *, tall: bool = False) -> QTextBlockFormat:
+    def cell(self, column: Column, *, tall: bool = False, from_right: bool = False) -> QTextBlockFormat:
         """Return the block format of a table's cell; `tall` as with a paragraph."""
         block = self._lines(self._theme.line("read-table"), 0, 0)
+        if from_right:
+            block.setLayoutDirection(Qt.LayoutDirection.RightToLeft)
         if tall:
             block.setLineHeight(block.lineHeight(), _MINIMUM)
         block.setAlignment(_ALIGN[column.align] | Qt.AlignmentFlag.AlignVCenter)
@@ -109,16 +140,25 @@ class Formats:
         cell.setRightPadding(CELL_PADDING if column < count - 1 else 0)
         return cell
 
-    def table(self, columns: tuple[Column, ...], gap: int, indent: int) -> QTextTableFormat:
-        """Return the format of a table as wide as the text; its lines are painted, since Qt's would be vertical too."""
+    def table(self, columns: tuple[Column, ...], gap: int, indent: int, *, wide: bool = False) -> QTextTableFormat:
+        """Return the format of a table; its lines are painted, since Qt's would be vertical too.
+
+        It is as wide as the text, or a `wide` one as wide as its columns need.
+        """
         table = QTextTableFormat()
         table.setBorder(0)
         table.setCellSpacing(0)
         table.setCellPadding(ROW_PADDING)
         table.setTopMargin(gap)
         table.setLeftMargin(indent)
-        table.setWidth(QTextLength(QTextLength.Type.PercentageLength, 100))
-        table.setColumnWidthConstraints([QTextLength(QTextLength.Type.PercentageLength, column.share) for column in columns])
+        if wide:
+            widths = [self.column_width(column) for column in columns]
+            table.setWidth(QTextLength(QTextLength.Type.FixedLength, sum(widths)))
+            table.setColumnWidthConstraints([QTextLength(QTextLength.Type.FixedLength, width) for width in widths])
+        else:
+            table.setWidth(QTextLength(QTextLength.Type.PercentageLength, 100))
+            shares = [QTextLength(QTextLength.Type.PercentageLength, column.share) for column in columns]
+            table.setColumnWidthConstraints(shares)
         return table
 
     def _style(self, level: int) -> str:
@@ -151,7 +191,7 @@ class Formats:
             form.setAnchor(True)
             form.setAnchorHref(href)
             form.setFontUnderline(False)
-            form.setToolTip(href)
+            form.setToolTip(shown_address(href, _LONGEST_TIP) or _NO_ADDRESS)
         return form
 
     def head(self, marks: Mark, href: str) -> QTextCharFormat:

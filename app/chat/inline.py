@@ -15,6 +15,7 @@ LINE_BREAK = "\u2028"
 _OPENING = {"strong_open": Mark.BOLD, "em_open": Mark.ITALIC, "s_open": Mark.STRIKE}
 _CLOSING = {"strong_close": Mark.BOLD, "em_close": Mark.ITALIC, "s_close": Mark.STRIKE}
 _LONGEST_LABEL = 24
+_LONGEST_ADDRESS = 120
 _BREAK_TAG = re.compile(r"<br\s*/?>", re.IGNORECASE)
 
 
@@ -72,6 +73,10 @@ def _pieces(tokens: "list[Token]") -> Iterator[Run]:
 def _image(token: "Token", marks: Mark, href: str) -> Iterator[Run]:
     address = str(token.attrs.get("src", ""))
     yield Run(token.content or "Image", marks | Mark.DIM, href)
-    if address:
+    if address.startswith("data:"):
+        # The picture itself, as letters: nobody reads those.
+        yield Run(f" ({address[5:].split(';')[0].split(',')[0][:40]}, not shown)", marks | Mark.DIM, href)
+    elif address:
         yield Run(" ", marks, href)
-        yield Run(address, marks, href or address)
+        shown = address if len(address) <= _LONGEST_ADDRESS else f"{address[: _LONGEST_ADDRESS - 1]}…"
+        yield Run(shown, marks, href or address)

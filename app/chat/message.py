@@ -128,6 +128,7 @@ class MessageView(QWidget):
             if self._popover is not None:
                 self._popover.hide()
             self.setObjectName(f"message.{message.id}")
+            self.body.shown.sideways.forget_choices()
         self._chips.show(message.attachments)
         if message.role != "assistant":
             self.body.show_blocks(plain_blocks(message.text))

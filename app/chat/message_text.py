@@ -4,11 +4,12 @@ from collections.abc import Sequence
 from math import ceil
 from typing import Any, Protocol
 
-from PySide6.QtCore import QByteArray, QMimeData, QPoint, QRect, Qt, QTimer, QUrl, Signal
+from PySide6.QtCore import QByteArray, QEvent, QMimeData, QPoint, QRect, Qt, QTimer, QUrl, Signal
 from PySide6.QtGui import (
     QAction,
     QContextMenuEvent,
     QGuiApplication,
+    QHelpEvent,
     QKeyEvent,
     QMouseEvent,
     QPainter,
@@ -20,12 +21,13 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QFrame, QMenu, QTextBrowser, QWidget
 
 from app.chat.blocks import Block, Code
-from app.chat.copy_button import CopyButton
+from app.chat.code_bar import CodeBar
 from app.chat.decoration import Decoration
 from app.chat.document import Document
 from app.chat.formats import CODE_HEADER, FRAME_LINE, Formats
 from app.chat.formulas import formulas
 from app.chat.selection import selected_text
+from app.chat.side_scroll import SideScroll
 from app.theme import Theme
 
 _SLICE_S = 0.005
@@ -79,7 +81,8 @@ class MessageText(QTextBrowser):
         formats = Formats(theme, quiet)
         self._shown = Document(self.document(), formats)
         self._decoration = Decoration(theme, self.document(), self._shown)
-        self._buttons: dict[int, CopyButton] = {}
+        self._sides = SideScroll(self, self._shown, self._decoration)
+        self._bars: dict[int, CodeBar] = {}
         self._streaming, self._stale = False, False
         self._caret = QRect()
         self._slice = QTimer(self)
@@ -134,7 +137,7 @@ class MessageText(QTextBrowser):
         # A widget that is not shown tells neither its document nor its viewport of a new width before it is.
         if self.document().textWidth() != width:
             self.document().setTextWidth(width)
-            self._place_buttons(0)
+            self._fit()
         return ceil(self.document().size().height()) + self._shown.overhang
 
     def _restyle_when_seen(self) -> None:
@@ -160,6 +163,11 @@ class MessageText(QTextBrowser):
         """Return the text position that stands `y` pixels under the top."""
         return self.cursorForPosition(QPoint(0, y)).position()
 
+    def place_under(self, point: QPoint) -> int:
+        """Return the text position that is seen at a point of the view."""
+        with self._sides.scrolled(self._sides.offset_at(point)):
+            return self.cursorForPosition(point).position()
+
     def top_of(self, position: int) -> int:
         """Return how many pixels under the top a text position stands."""
         cursor = QTextCursor(self.document())
@@ -170,14 +178,16 @@ class MessageText(QTextBrowser):
         """Let the buttons in the code headers follow the right edge."""
         super().resizeEvent(event)
         if event.size().width() != event.oldSize().width():
-            self._place_buttons(0)
+            self._fit()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint frames, bars and bullets, the text over them, and the caret last."""
         painter = QPainter(self.viewport())
         self._decoration.paint(painter, event.rect())
         painter.end()
-        super().paintEvent(event)
+        for band, offset in self._sides.bands(event.rect()):
+            with self._sides.scrolled(offset):
+                super().paintEvent(QPaintEvent(band))
         if self._streaming:
             caret = self._end()
             if caret != self._caret:
@@ -191,9 +201,34 @@ class MessageText(QTextBrowser):
         """Load nothing, ever: an answer of nothing, since without one Qt would read a local file by itself."""
         return QByteArray()
 
+    def viewportEvent(self, event: QEvent) -> bool:
+        """Let the pointer act on what it sees where that is scrolled sideways."""
+        if not isinstance(event, QMouseEvent | QContextMenuEvent | QHelpEvent):
+            return super().viewportEvent(event)
+        place = event.position().toPoint() if isinstance(event, QMouseEvent) else event.pos()
+        with self._sides.scrolled(self._sides.offset_at(place)):
+            return super().viewportEvent(event)
+
+    def scrollContentsBy(self, _dx: int, _dy: int) -> None:
+        """Scroll nothing: the list scrolls, and what is wider than the text scrolls for itself."""
+        bar = self.horizontalScrollBar()
+        if bar.value():
+            bar.setValue(0)
+
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """Leave the wheel to the list."""
-        event.ignore()
+        """Leave the wheel to the list, but for what is wider than the text: that goes sideways."""
+        turned = event.pixelDelta() if not event.pixelDelta().isNull() else event.angleDelta() / 2
+        sideways = turned.x() or (turned.y() if event.modifiers() & Qt.KeyboardModifier.ShiftModifier else 0)
+        if abs(sideways) >= abs(turned.y()) and sideways and self._sides.scroll_at(event.position().toPoint(), -sideways):
+            event.accept()
+        else:
+            event.ignore()
+
+    def show_sideways(self, position: int) -> None:
+        """Scroll a wide block so that a text position in it can be seen."""
+        cursor = QTextCursor(self.document())
+        cursor.setPosition(max(0, min(position, self.document().characterCount() - 1)))
+        self._sides.reveal(self.cursorRect(cursor))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Leave the keys that scroll to the list; with Shift they select."""
@@ -205,6 +240,7 @@ class MessageText(QTextBrowser):
             before = self.textCursor()
             super().keyPressEvent(event)
             now = self.textCursor()
+            self._sides.reveal(self.cursorRect())
             if self.selecting is not None and (before.anchor(), before.position()) != (now.anchor(), now.position()):
                 self.selecting.note(self)
 
@@ -285,22 +321,42 @@ class MessageText(QTextBrowser):
 
     def _place_buttons(self, first: int) -> None:
         blocks = self._shown.blocks
-        for index in [index for index in self._buttons if index >= len(blocks) or not isinstance(blocks[index], Code)]:
-            button = self._buttons.pop(index)
-            button.hide()
-            button.deleteLater()
+        self._sides.arrange(first)
+        for index in [index for index in self._bars if index >= len(blocks) or not isinstance(blocks[index], Code)]:
+            bar = self._bars.pop(index)
+            bar.hide()
+            bar.deleteLater()
         for index in range(first, len(blocks)):
             block = blocks[index]
             if not isinstance(block, Code):
                 continue
-            button = self._buttons.get(index) or CopyButton(self._theme, self.viewport())
-            self._buttons[index] = button
-            button.code = block.text
+            bar = self._bars.get(index) or self._make_bar(index)
+            sideways = self._shown.sideways
+            wraps, overflows = sideways.wraps(index), sideways.overflows(index, block)
+            bar.show_code(block.text, block.language, wraps=wraps, overflows=overflows)
             space = self._decoration.extent(index)
-            size = button.sizeHint()
-            top = space.top() + FRAME_LINE + (CODE_HEADER - size.height()) // 2
-            button.setGeometry(space.right() - 4 - size.width(), top, size.width(), size.height())
-            button.show()
+            top = space.top() + FRAME_LINE + (CODE_HEADER - bar.height()) // 2
+            bar.move(space.right() - 4 - bar.width(), top)
+            bar.show()
+
+    def _make_bar(self, index: int) -> CodeBar:
+        bar = CodeBar(self._theme, self.viewport())
+        bar.wrap_chosen.connect(lambda wrap: self._wrap(index, wrap))
+        self._bars[index] = bar
+        return bar
+
+    def _wrap(self, index: int, wrap: bool) -> None:
+        """Break a code block's long lines or not, and do so with those to come."""
+        self._shown.wrap(index, wrap)
+        self._theme.choose_code_wrap(wrap)
+        self._place_buttons(index)
+        self.viewport().update()
+        self.height_changed.emit()
+
+    def _fit(self) -> None:
+        """Follow the width of the text."""
+        self._shown.fit_tables()
+        self._place_buttons(0)
 
     def _follow_caret(self) -> None:
         if not self._streaming and self._caret.isNull():

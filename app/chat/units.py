@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from app.chat.blocks import Block, Code, Column, Equation, Gap, Mark, Marker, Paragraph, Place, Row, Rule, Run, TableRows
+from app.chat.harmless import harmless
 from app.chat.inline import LINE_BREAK, cell_runs, runs
 from app.chat.math_syntax import DISPLAY, OPEN, inside
 
@@ -170,7 +171,7 @@ def _equation(source: str, context: _Context) -> Iterator[Block]:
 
 def _footnote(tokens: Sequence["Token"], context: _Context, lines: Sequence[str]) -> Iterator[Block]:
     """Yield a footnote where it is written, its label as a list item's number stands."""
-    label = str(tokens[0].meta["label"])[:24]
+    label = harmless(str(tokens[0].meta["label"])[:24])
     outside = context.indent
     indent = _NUMBER_INDENT + _DIGIT * max(0, len(label) - 2)
     context.indent, context.depth = outside + indent, context.depth + 1
@@ -303,6 +304,8 @@ def _columns(rows: Sequence[Row], aligns: Sequence[str]) -> tuple[Column, ...]:
     weights = [_LEAST + min(length, _SHORT) + _LONG_COUNTS * max(0, min(length, _LONGEST) - _SHORT) for length in longest]
     total = sum(weights)
     return tuple(
-        Column("right" if align == "right" else "center" if align == "center" else "left", round(100 * weight / total, 2))
-        for align, weight in zip(aligns, weights, strict=True)
+        Column(
+            "right" if align == "right" else "center" if align == "center" else "left", round(100 * weight / total, 2), length
+        )
+        for align, weight, length in zip(aligns, weights, longest, strict=True)
     )

@@ -40,6 +40,7 @@ class SettingsController(QObject):
         self._chat_values: dict[str, Value] = {}
         panel.changed.connect(self._on_changed)
         panel.reset.connect(self._on_reset)
+        theme.code_wrap_chosen.connect(lambda wrap: self._on_changed("app", "code_lines", "wrap" if wrap else "scroll"))
 
     def show_chat(self, values: dict[str, Value]) -> None:
         """Show the values in force, with what the open chat sets for itself."""

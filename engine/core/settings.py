@@ -165,6 +165,12 @@ class Appearance(Record):
         labels={"system": "System", "reduced": "Reduced", "full": "Full"},
         help="Reduced lets nothing turn or slide: a spinner stands still, messages come at once.",
     )
+    code_lines: Literal["scroll", "wrap"] = _setting(
+        "scroll",
+        label="Long lines of code",
+        labels={"scroll": "Scroll", "wrap": "Wrap"},
+        help="Lines wider than the text are scrolled sideways, or broken. The header of each block of code changes it too.",
+    )
 
 
 @dataclass(frozen=True, repr=False, eq=False)

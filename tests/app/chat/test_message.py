@@ -365,6 +365,7 @@ def test_a_narrower_column_makes_it_higher(make):
 
 def test_long_lines_of_code_wrap_and_nothing_is_cut(make):
     view = make(replied("1", "```\n" + "x" * 400 + "\n```"))
+    view.body.shown.wrap(0, True)
     assert view.body.document().idealWidth() <= WIDTH
     assert view.body.document().firstBlock().layout().lineCount() > 3
 

@@ -50,6 +50,7 @@ EDITS = {
     "theme": ("dark", "dark"),
     "text_size": ("130", 130),
     "motion": ("reduced", "reduced"),
+    "code_lines": ("wrap", "wrap"),
     "models_folder": ("", ""),
 }
 
