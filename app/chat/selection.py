@@ -1,12 +1,14 @@
-"""What copying a selection gives: plain text that reads as it looked, with bullets, numbers and cells kept apart."""
+"""What copying a selection gives: plain text that reads as it looked, or the markdown that would look so again."""
 
 from bisect import bisect_right
 from collections.abc import Iterator
+from dataclasses import replace
 
 from PySide6.QtGui import QTextBlock, QTextCharFormat, QTextCursor
 
-from app.chat.blocks import Gap, Rule, TableRows
+from app.chat.blocks import Block, Code, Gap, Paragraph, Place, Row, Rule, Run, TableRows
 from app.chat.document import Document
+from app.chat.markdown_writer import clipped, write_markdown
 from app.chat.math_object import source_of
 
 _BREAKS = str.maketrans({"\u2028": "\n", "\u2029": "\n", "\ufdd0": "", "\ufdd1": ""})
@@ -21,6 +23,59 @@ def selected_text(cursor: QTextCursor, document: Document) -> str:
         pieces.append(_separator(pieces, block, document) + _part(block, start, end, document))
         block = block.next()
     return "".join(pieces).translate(_BREAKS)
+
+
+def selected_markdown(cursor: QTextCursor, document: Document) -> str:
+    """Return the selection as markdown. What is selected inside one block of code or one cell comes without its frame."""
+    start, end = cursor.selectionStart(), cursor.selectionEnd()
+    first = max(0, bisect_right(document.starts, start) - 1)
+    last = max(0, bisect_right(document.starts, max(start, end - 1)) - 1)
+    if start == end or not document.blocks:
+        return ""
+    parts = [_clipped(document, index, start, end) for index in range(first, last + 1)]
+    blocks = [part for part in parts if part is not None]
+    if len(blocks) == 1 and isinstance(blocks[0], Code) and blocks[0] != document.blocks[first]:
+        return blocks[0].text
+    return write_markdown(blocks)
+
+
+def _clipped(document: Document, index: int, start: int, end: int) -> Block | None:
+    """Return what is selected of a shown block; without its marker where its start is not selected."""
+    block = document.blocks[index]
+    begins = document.starts[index]
+    if start > begins:
+        place = replace(block.place, markers=())
+        block = replace(block, place=place, level=0) if isinstance(block, Paragraph) else replace(block, place=place)
+    match block:
+        case Paragraph():
+            runs = clipped(block.runs, start - begins, end - begins)
+            return replace(block, runs=runs) if runs or not block.runs else None
+        case Code():
+            text = block.text.encode("utf-16-le", "surrogatepass")[2 * max(0, start - begins) : 2 * (end - begins)]
+            return replace(block, text=text.decode("utf-16-le", "replace"))
+        case TableRows():
+            return _clipped_table(document, index, block, start, end)
+        case _:
+            return block
+
+
+def _clipped_table(document: Document, index: int, block: TableRows, start: int, end: int) -> Block | None:
+    table = document.table(index)
+    rows: list[Row] = []
+    within: tuple[Run, ...] | None = None
+    for row, runs in enumerate(block.rows):
+        cells = [table.cellAt(row, column) for column in range(len(block.columns))]
+        taken = [column for column, cell in enumerate(cells) if cell.firstPosition() <= end and cell.lastPosition() >= start]
+        if not taken:
+            continue
+        rows.append(runs)
+        cell = cells[taken[0]]
+        if len(taken) == 1 and cell.firstPosition() <= start and end <= cell.lastPosition() and taken[0] < len(runs):
+            within = clipped(runs[taken[0]], start - cell.firstPosition(), end - cell.firstPosition())
+    if within is not None:
+        return Paragraph(Place(), within)
+    head = block.head and bool(rows) and rows[0] is block.rows[0]
+    return replace(block, rows=tuple(rows), head=head) if rows else None
 
 
 def _separator(pieces: list[str], block: QTextBlock, document: Document) -> str:
