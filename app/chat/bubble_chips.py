@@ -32,7 +32,7 @@ class BubbleChips:
 
     def width(self, most: int) -> int:
         """Return the width that the chips ask for, `most` at most."""
-        return min(most, self._flow.one_line()) if self._flow and self._attachments else 0
+        return self._flow.width_in(most) if self._flow and self._attachments else 0
 
     def arrange(self, left: int, top: int, width: int, *, under_text: bool) -> int:
         """Put the chips at a place in the owner and return the height they take there, with what is between them and a text."""

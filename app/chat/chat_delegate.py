@@ -4,7 +4,9 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import (
     QAbstractItemModel,
+    QEvent,
     QModelIndex,
+    QObject,
     QPersistentModelIndex,
     QPoint,
     QPointF,
@@ -19,6 +21,7 @@ from PySide6.QtWidgets import QLineEdit, QStyledItemDelegate, QStyleOptionViewIt
 
 from app.chat.chat_list import ROW_ROLE, UNTITLED, Row
 from app.theme import Theme
+from app.widgets.composing import ComposingGuard
 
 INSET, PADDING, RADIUS = 8, 8, 6
 INDENT = 24
@@ -60,6 +63,7 @@ class ChatDelegate(QStyledItemDelegate):
         self._look = look
         self.tall = False
         self.editing = False
+        self._guard: ComposingGuard | None = None
 
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
         """All rows are of one height: 28, or 48 where they are `tall`, of two lines."""
@@ -238,8 +242,16 @@ class ChatDelegate(QStyledItemDelegate):
             f"QLineEdit {{ background: {css('field')}; color: {css('ink')}; border: 1px solid {css('accent')};"
             f" border-radius: {RADIUS}px; padding: 0 {PADDING - 3}px; }}"
         )
+        self._guard = ComposingGuard(editor)
         self.editing = True
         return editor
+
+    def eventFilter(self, editor: QObject, event: QEvent) -> bool:
+        """A Return that ends a composition does not end the rename."""
+        if self._guard is not None and self._guard.parent() is editor and self._guard.holds(event):
+            event.accept()
+            return True
+        return super().eventFilter(editor, event)
 
     def destroyEditor(self, editor: QWidget, index: QModelIndex | QPersistentModelIndex) -> None:
         """The list may change again."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QSize, Signal
+from PySide6.QtCore import QRect, QSize, Signal
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app.chat.attachment_chip import HEIGHT, AttachmentChip
@@ -50,15 +50,27 @@ class ChipFlow(QWidget):
         """Return the width of all chips side by side."""
         return sum(chip.sizeHint().width() + _APART for chip in self.chips) - (_APART if self.chips else 0)
 
-    def arrange(self, width: int) -> int:
-        """Put the chips in lines of `width` pixels and return the height of them all; the widget takes that size."""
+    def width_in(self, most: int) -> int:
+        """Return the width of the widest line where there are `most` pixels."""
+        return max((place.right() + 1 for place in self._places(most)), default=0)
+
+    def _places(self, width: int) -> list[QRect]:
+        places = []
         left = top = 0
         for chip in self.chips:
             wanted = min(chip.sizeHint().width(), width)
             if left and left + wanted > width:
                 left, top = 0, top + HEIGHT + _LINES_APART
-            chip.setGeometry(left, top, wanted, HEIGHT)
+            places.append(QRect(left, top, wanted, HEIGHT))
             left += wanted + _APART
+        return places
+
+    def arrange(self, width: int) -> int:
+        """Put the chips in lines of `width` pixels and return the height of them all; the widget takes that size."""
+        top = 0
+        for chip, place in zip(self.chips, self._places(width), strict=True):
+            chip.setGeometry(place)
+            top = place.top()
         height = top + HEIGHT if self.chips else 0
         self.setFixedSize(QSize(width, height))
         return height

@@ -5,6 +5,7 @@ from PySide6.QtGui import QEnterEvent, QFocusEvent, QKeyEvent, QPainter, QPaintE
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QWidget
 
 from app.theme import Theme
+from app.widgets.composing import ComposingGuard
 from app.widgets.frame import draw_frame
 from app.widgets.halo import edit_glow
 from app.widgets.icon_button import IconButton
@@ -34,6 +35,7 @@ class FindField(QLineEdit):
         self.setFixedHeight(_FIELD)
         self.setTextMargins(6, 0, _COUNT, 0)
         self._glow = edit_glow(theme, self, _FIELD_RADIUS)
+        self._composing = ComposingGuard(self)
         theme.changed.connect(self._dress)
         self._dress()
 

@@ -358,7 +358,7 @@ class MessageView(QWidget):
             part.hide()
         height = editor.height_at(width)
         editor.setGeometry(BLEED, 0, width, height)
-        return height
+        return height + self._chips.arrange(BLEED, height + _GAP, width, under_text=False)
 
     def _arrange_reply(self, width: int) -> int:
         top = self.thought.height_at(width)

@@ -51,6 +51,7 @@ class PromptCounts(QObject):
         chat.chat_opened.connect(lambda _: self._begin())
         page.composer.submitted.connect(lambda _: self._begin())
         chat.settings_changed.connect(self.touch)
+        chat.chats_changed.connect(self.touch)  # Another branch, an edit, a message that went.
         replies.ended.connect(self._on_end)
         bridge.received.connect(self._take)
 

@@ -5,6 +5,7 @@ from PySide6.QtGui import QKeyEvent, QKeySequence, QPainter, QPaintEvent, QResiz
 from PySide6.QtWidgets import QLineEdit, QWidget
 
 from app.theme import Theme
+from app.widgets.composing import ComposingGuard
 from app.widgets.frame import draw_frame
 from app.widgets.halo import edit_glow
 from app.widgets.icon_button import IconButton
@@ -32,6 +33,7 @@ class SearchField(QLineEdit):
         self._clear.setObjectName("clearSearchButton")
         self._clear.hide()
         self._glow = edit_glow(theme, self, _RADIUS)
+        self._composing = ComposingGuard(self)
         self.setObjectName("chatSearch")
         self.setAccessibleName("Search the chats")
         self.setPlaceholderText("Search")

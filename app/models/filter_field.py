@@ -5,6 +5,7 @@ from PySide6.QtGui import QEnterEvent, QKeyEvent, QPainter, QPaintEvent, QResize
 from PySide6.QtWidgets import QLineEdit, QSizePolicy, QWidget
 
 from app.theme import Theme
+from app.widgets.composing import ComposingGuard
 from app.widgets.frame import draw_frame
 from app.widgets.halo import edit_glow
 from app.widgets.icon_button import IconButton
@@ -31,6 +32,7 @@ class FilterField(QLineEdit):
         self._clear.setCursor(Qt.CursorShape.ArrowCursor)
         self._clear.clicked.connect(self.clear)
         self._glow = edit_glow(theme, self, _RADIUS)
+        self._composing = ComposingGuard(self)
         self.setObjectName(name)
         self.setAccessibleName(hint)
         self.setPlaceholderText(hint)

@@ -5,6 +5,7 @@ from PySide6.QtGui import QEnterEvent, QFocusEvent, QHideEvent, QKeyEvent, QPain
 from PySide6.QtWidgets import QLineEdit, QSizePolicy, QWidget
 
 from app.theme import Theme
+from app.widgets.composing import ComposingGuard
 from app.widgets.debounce import Debounce
 from app.widgets.frame import draw_frame
 from app.widgets.halo import edit_glow
@@ -41,6 +42,7 @@ class TextField(QLineEdit):
         else:
             self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self._glow = edit_glow(theme, self, _RADIUS)
+        self._composing = ComposingGuard(self)
         self._debounce = Debounce(self._say, self)
         self.textEdited.connect(lambda _text: self._debounce.touch())
         theme.changed.connect(self._dress)
