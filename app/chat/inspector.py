@@ -1,7 +1,7 @@
 """The inspector: what the model sees, token by token, and how likely it found each token it wrote."""
 
 from PySide6.QtCore import QEvent, QObject, QPointF, QRect, QSize, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QShowEvent
+from PySide6.QtGui import QHideEvent, QKeyEvent, QPainter, QPaintEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from app.chat.inspector_note import InspectorNote
@@ -29,6 +29,7 @@ class InspectorPanel(QWidget):
     """
 
     opened = Signal()
+    closed = Signal()
     tab_chosen = Signal(str)
     stepped = Signal(int)
     odds_pointed = Signal(int)
@@ -68,6 +69,11 @@ class InspectorPanel(QWidget):
         button.setObjectName(handle)
         button.clicked.connect(lambda: self.stepped.emit(step))
         return button
+
+    @property
+    def theme(self) -> Theme:
+        """What it is painted with."""
+        return self._theme
 
     @property
     def tab(self) -> str:
@@ -118,6 +124,11 @@ class InspectorPanel(QWidget):
         """Say that there is somebody to show things to."""
         super().showEvent(event)
         self.opened.emit()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        """Say that there is nobody any more."""
+        super().hideEvent(event)
+        self.closed.emit()
 
     def sizeHint(self) -> QSize:
         """400 wide."""

@@ -10,6 +10,7 @@ from app.chat.composer import sendable
 from app.chat.controller import ChatController
 from app.chat.inspected import NEXT, NOTHING_YET, UNLOADED, Reading, described, draft_message, reading_of
 from app.chat.inspector import InspectorPanel
+from app.chat.odds_cards import OddsCards
 from app.chat.page import ChatPage
 from app.chat.replies import Pending, Replies
 from app.chat.token_sheet import odds_sheet, prompt_sheet
@@ -48,6 +49,8 @@ class InspectorController(QObject):
         self._prompt: PromptInspected | None = None
         self._cached: dict[str, int] = {}
         self._odds: tuple[str, TokenOdds | None] = ("", None)
+        self._shades = True
+        self._cards = OddsCards(panel, page.transcript)
         self._soon = QTimer(self, interval=SOON_MS, singleShot=True)
         self._soon.timeout.connect(self.refresh)
         self._connect()
@@ -60,6 +63,9 @@ class InspectorController(QObject):
         panel.head.copy_requested.connect(self._copy)
         panel.note.keep_chosen.connect(self._keep)
         panel.note.again_requested.connect(self._again)
+        panel.closed.connect(self._unshade)
+        panel.reply_head.shading_toggled.connect(self._toggle_shading)
+        self._page.transcript.odds_closed.connect(self._toggle_shading)
         self._bridge.received.connect(self._on_event)
         self._replies.progressed.connect(self._on_progress)
         self._chat.chat_opened.connect(lambda _: self._follow())
@@ -83,6 +89,7 @@ class InspectorController(QObject):
         place = order.index(target.id if target else NEXT)
         self._panel.show_target(described(target, order), earlier=place > 0, later=place + 1 < len(order))
         if self._panel.tab == "prompt":
+            self._unshade()
             self._ask(target)
         else:
             self._show_reply(target)
@@ -187,10 +194,21 @@ class InspectorController(QObject):
 
     def _show_reply(self, target: StoredMessage | None) -> None:
         odds = self._odds_of(target)
-        if target is not None and odds is not None:
-            self._panel.show_reply(odds, odds_sheet(odds), shaded=False)
+        if target is None or odds is None:
+            self._unshade()
+            self._explain(target)
             return
-        self._explain(target)
+        self._panel.show_reply(odds, odds_sheet(odds), shaded=self._shades)
+        self._page.transcript.show_odds(target.id, odds if self._shades else None)
+        self._cards.about(target.id, odds)
+
+    def _unshade(self) -> None:
+        self._page.transcript.show_odds("", None)
+        self._cards.about("", None)
+
+    def _toggle_shading(self) -> None:
+        self._shades = not self._shades
+        self.refresh()
 
     def _odds_of(self, target: StoredMessage | None) -> TokenOdds | None:
         if target is None or target.state == "streaming" or target.edited:

@@ -12,6 +12,7 @@ from app.chat.ledger import ledger
 from app.chat.markdown import StreamReader, read
 from app.chat.message_editor import MessageEditor
 from app.chat.message_text import MessageText
+from app.chat.shaded_reply import ShadedReply
 from app.chat.stats_line import BLEED as STATS_BLEED
 from app.chat.stats_line import HEIGHT as STATS_HEIGHT
 from app.chat.stats_line import StatsLine
@@ -20,6 +21,7 @@ from app.theme import Theme
 from app.widgets.facts_popover import FactsPopover
 from engine.chats.records import StoredMessage
 from engine.core.messages import MemoryRefused
+from engine.core.odds import TokenOdds
 
 _BUBBLE_WIDTH, _BUBBLE_SIDE, _BUBBLE_TOP, _BUBBLE_RADIUS = 560, 14, 8, 12
 _GAP = 4
@@ -48,6 +50,9 @@ class MessageView(QWidget):
     answer_began = Signal(str)
     thought_opened = Signal(str, bool)
     choice_made = Signal(str, object)
+    odds_closed = Signal()
+    odds_pointed = Signal(int)
+    odds_picked = Signal(int)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -65,6 +70,7 @@ class MessageView(QWidget):
         self._chips = BubbleChips(theme, self)
         self._failure = FailureNote(theme, self)
         self._guard: GuardCard | None = None
+        self.shaded: ShadedReply | None = None
         self._stats = StatsLine(theme, self)
         self._popover: FactsPopover | None = None
         self._editor: MessageEditor | None = None
@@ -193,6 +199,23 @@ class MessageView(QWidget):
             self._guard.ignored.connect(lambda: self.choice_made.emit(self.message_id, None))
         self._guard.show_refusal(refused)
         self._tell()
+
+    def show_odds(self, odds: TokenOdds | None) -> None:
+        """Show the tokens of a reply on the shades of their probability in the place of its text, or None its text again."""
+        if (self.shaded.odds if self.shaded else None) is odds:
+            return
+        if self.shaded is not None:
+            self.shaded.hide()
+            self.shaded.deleteLater()
+            self.shaded = None
+        if odds is not None:
+            self.shaded = ShadedReply(self._theme, odds, self)
+            self.shaded.closed.connect(self.odds_closed)
+            self.shaded.text.pointed.connect(self.odds_pointed)
+            self.shaded.text.picked.connect(self.odds_picked)
+            self.shaded.show()
+        self._arranged = (-1, 0)
+        self.height_changed.emit(self.message_id)
 
     def height_at(self, width: int) -> int:
         """Put every part in its place in a column of `width` pixels (the view is wider by `BLEED` on each side).
@@ -361,6 +384,8 @@ class MessageView(QWidget):
         return height + self._chips.arrange(BLEED, height + _GAP, width, under_text=False)
 
     def _arrange_reply(self, width: int) -> int:
+        if self.shaded is not None:
+            return self._arrange_shaded(self.shaded, width)
         top = self.thought.height_at(width)
         self.thought.setVisible(top > 0)
         self.thought.setGeometry(BLEED, 0, width, max(1, top))
@@ -382,6 +407,15 @@ class MessageView(QWidget):
         self._stats.setVisible(True)
         self._stats.setGeometry(BLEED - STATS_BLEED, top + _GAP, width + 2 * STATS_BLEED, STATS_HEIGHT)
         return top + _GAP + STATS_HEIGHT
+
+    def _arrange_shaded(self, shaded: ShadedReply, width: int) -> int:
+        self.thought.hide()
+        self.body.hide()
+        height = shaded.height_at(width)
+        shaded.setGeometry(BLEED, 0, width, height)
+        self._stats.setVisible(True)
+        self._stats.setGeometry(BLEED - STATS_BLEED, height + _GAP, width + 2 * STATS_BLEED, STATS_HEIGHT)
+        return height + _GAP + STATS_HEIGHT
 
     def _text_width(self) -> int:
         """Return how wide the text is without wrapping; a long one fills the bubble anyway."""

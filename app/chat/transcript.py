@@ -17,6 +17,7 @@ from app.chat.view_extras import ViewExtras
 from app.theme import Theme
 from engine.chats.records import StoredMessage
 from engine.core.messages import MemoryRefused
+from engine.core.odds import TokenOdds
 
 
 class Transcript(MessageList):
@@ -31,6 +32,10 @@ class Transcript(MessageList):
     link_activated = Signal(str)
     summary_requested = Signal()
     choice_made = Signal(str, object)
+    # Of the shaded reply: that its text is wanted again, the token pointed at (-1 for none), and one that was clicked.
+    odds_closed = Signal()
+    odds_pointed = Signal(int)
+    odds_picked = Signal(int)
     text_changed = Signal(str)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
@@ -91,6 +96,14 @@ class Transcript(MessageList):
             view.show_refusal(refused)
             self._remeasure(self._index[message_id])
 
+    def show_odds(self, message_id: str, odds: TokenOdds | None) -> None:
+        """Shade one reply by the probability of its tokens; with None none."""
+        before = self._extras.shade(message_id, odds)
+        for each in {before, message_id}:
+            view = self._views.get(each)
+            if view is not None:
+                view.show_odds(odds if each == message_id else None)
+
     def finish(self, message: StoredMessage) -> None:
         """Show a message as it was stored in the end."""
         index = self._index.get(message.id)
@@ -126,6 +139,9 @@ class Transcript(MessageList):
         view.branch_requested.connect(self.branch_requested)
         view.link_activated.connect(self.link_activated)
         view.choice_made.connect(self.choice_made)
+        view.odds_closed.connect(self.odds_closed)
+        view.odds_pointed.connect(self.odds_pointed)
+        view.odds_picked.connect(self.odds_picked)
         view.height_changed.connect(self._resized)
         view.answer_began.connect(self._fold_thought)
         view.thought_opened.connect(self._extras.keep_opened)

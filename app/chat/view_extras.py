@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from app.chat.message import MessageView
 from engine.chats.records import StoredMessage
 from engine.core.messages import MemoryRefused
+from engine.core.odds import TokenOdds
 
 
 class ViewExtras:
@@ -14,11 +15,19 @@ class ViewExtras:
         self._refusals: dict[str, MemoryRefused] = {}
         self._opened: set[str] = set()
         self._several_models = False
+        self._shaded: tuple[str, TokenOdds] | None = None
+
+    def shade(self, message_id: str, odds: TokenOdds | None) -> str:
+        """Keep which reply is shaded, with None none; return the id of the one that was."""
+        before = self._shaded[0] if self._shaded else ""
+        self._shaded = (message_id, odds) if odds is not None else None
+        return before
 
     def fill(self, view: MessageView, message: StoredMessage) -> None:
         """Show a message in a view, and all that is known besides."""
         view.show_message(message, opened=message.id in self._opened)
         view.name_model(self._several_models)
+        view.show_odds(self._shaded[1] if self._shaded and self._shaded[0] == message.id else None)
         if message.id in self._refusals:
             view.show_refusal(self._refusals[message.id])
 
