@@ -111,6 +111,7 @@ class Session:
         """
         messages = with_summary(request.messages, request.summary)
         prompt, planned, room = self._fitted(replace(request, messages=messages))
+        messages = messages[:-1] if planned.resumed else messages  # A reply that goes on is no part of the prompt's text.
         policy = CachePolicy(room.context, request.kv_bits)
         return inspected(
             request_id,

@@ -10,6 +10,7 @@ from app.chat.drafts import Drafts
 from app.chat.page import ChatPage
 from app.chat.replies import Pending, Replies
 from engine.chats.attachment import Attachment
+from engine.chats.beginning import Beginning
 from engine.chats.records import StoredMessage
 from engine.chats.store import ChatStore
 from engine.chats.summary import Summary, read_summary, write_summary
@@ -169,6 +170,17 @@ class ChatController(QObject):
             self.chats_changed.emit()
             self.messages_shown.emit()
 
+    def branch(self, reply: StoredMessage, begins: Beginning) -> None:
+        """Ask for a reply beside another one that begins with given tokens; their probabilities are kept."""
+        if self.chat_id is None or reply.parent_id is None or self.busy:
+            return
+        with self.reporting():
+            made = self._store.begin_reply(self.chat_id, reply.parent_id, reply.model_id)
+            self._page.transcript.set_messages(self.messages())
+            self._ask(made, given={"keep_probabilities": "on"}, begins=begins)
+            self.chats_changed.emit()
+            self.messages_shown.emit()
+
     def go_on(self, before: StoredMessage) -> None:
         """Let the model write on at a stored reply that was cut."""
         with self.reporting():
@@ -194,8 +206,9 @@ class ChatController(QObject):
         guarded: bool = True,
         given: Mapping[str, Value] | None = None,
         before: StoredMessage | None = None,
+        begins: Beginning | None = None,
     ) -> None:
-        pending = self._replies.request(reply, guarded=guarded, given=given, before=before)
+        pending = self._replies.request(reply, guarded=guarded, given=given, before=before, begins=begins)
         self._page.transcript.set_status(reply.id, pending.status)
         self._show_phase()
 

@@ -14,6 +14,7 @@ from app.chat.odds_cards import OddsCards
 from app.chat.page import ChatPage
 from app.chat.replies import Pending, Replies
 from app.chat.token_sheet import odds_sheet, prompt_sheet
+from engine.chats.beginning import Beginning
 from engine.chats.records import StoredMessage
 from engine.chats.request import compose
 from engine.chats.store import ChatStore
@@ -65,6 +66,7 @@ class InspectorController(QObject):
         panel.note.again_requested.connect(self._again)
         panel.closed.connect(self._unshade)
         panel.reply_head.shading_toggled.connect(self._toggle_shading)
+        self._cards.chosen.connect(self._branch)
         self._page.transcript.odds_closed.connect(self._toggle_shading)
         self._bridge.received.connect(self._on_event)
         self._replies.progressed.connect(self._on_progress)
@@ -99,6 +101,7 @@ class InspectorController(QObject):
     def _follow(self) -> None:
         """Other messages are shown: go with the newest reply again."""
         self._picked = ""
+        self._odds = ("", None)
         self.refresh_soon()
 
     def _messages(self) -> Sequence[StoredMessage]:
@@ -135,11 +138,12 @@ class InspectorController(QObject):
         path = list(self._replies.as_they_stand(self._messages()))
         if target is not None:
             path = path[: [message.id for message in path].index(target.id)]
-        elif draft := self._draft():
-            path.append(draft)
-        if not path:
-            self._panel.show_note(*NOTHING_YET)
-            return
+        else:
+            draft = self._draft()
+            if draft is None and not path:
+                self._panel.show_note(*NOTHING_YET)
+                return
+            path.append(draft or draft_message(""))
         model = self._model()
         if model is None:
             self._panel.show_note(*UNLOADED)
@@ -200,7 +204,20 @@ class InspectorController(QObject):
             return
         self._panel.show_reply(odds, odds_sheet(odds), shaded=self._shades)
         self._page.transcript.show_odds(target.id, odds if self._shades else None)
-        self._cards.about(target.id, odds)
+        self._cards.about(target.id, odds, offers=self._can_branch(target))
+
+    def _can_branch(self, target: StoredMessage) -> bool:
+        """Whether another token could be put in: the model that wrote the reply is loaded, and nothing is being written."""
+        model = self._model()
+        return bool(model and target.facts and model.fingerprint == target.facts.fingerprint and not self._chat.busy)
+
+    def _branch(self, reply_id: str, index: int, token: int) -> None:
+        """Ask for a reply that is the same up to a place and has another token there."""
+        target, odds = self._target(), self._odds[1]
+        if target is None or target.id != reply_id or odds is None or target.facts is None or not self._can_branch(target):
+            return
+        begun = odds.branched(index, token)
+        self._chat.branch(target, Beginning(begun.ids, target.facts.fingerprint, begun))
 
     def _unshade(self) -> None:
         self._page.transcript.show_odds("", None)
@@ -218,7 +235,9 @@ class InspectorController(QObject):
                 self._odds = (target.id, self._store.odds(target.id))
             except FlintError:
                 return None
-        return self._odds[1]
+        kept = self._odds[1]
+        whole = kept is not None and target.facts is not None and kept.ids == target.facts.output_ids
+        return kept if whole else None
 
     def _explain(self, target: StoredMessage | None) -> None:
         keep = self._keeps()

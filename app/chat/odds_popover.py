@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QWidget
 
 from app.chat.reply_head import percent
 from app.chat.token_popover import beside
-from app.chat.token_sheet import Face, shown
+from app.chat.token_sheet import face_of, shown
 from app.theme import Theme
 from app.widgets.frame import draw_frame, draw_hairline
 from app.widgets.shadow import Shadow
@@ -214,4 +214,4 @@ class OddsPopover(QWidget):
         self.setAccessibleDescription(f"{chosen}{words}")
 
     def _name(self, token: int) -> str:
-        return shown(Face(self._texts.get(token, "")))
+        return shown(face_of(self._texts.get(token, "")))

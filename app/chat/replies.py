@@ -9,6 +9,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.bridge import Bridge
 from app.chat.progress_words import reading, waiting
+from engine.chats.beginning import Beginning
 from engine.chats.continuing import text_to_continue
 from engine.chats.records import StoredMessage
 from engine.chats.reply_writer import ReplyWriter
@@ -83,8 +84,11 @@ class Replies(QObject):
         guarded: bool = True,
         given: Mapping[str, Value] | None = None,
         before: StoredMessage | None = None,
+        begins: Beginning | None = None,
     ) -> Pending:
         """Ask for the text of a stored reply that has none yet, or for more of one that goes on as it was `before`.
+
+        One that `begins` with given tokens goes on from there.
 
         Not `guarded`, it is made whatever memory it takes. Settings that are `given` count for this reply alone. Raises a
         `FlintError` when the store or a setting is bad.
@@ -105,7 +109,10 @@ class Replies(QObject):
         )
         if before:
             reply = replace(self._store.resume_reply(reply.id), text=reply.text)
-        pending = Pending(request_id, ReplyWriter(self._store, reply, before=before), path)
+        if begins:
+            command = replace(command, messages=(*command.messages, begins.turn()))
+        odds = begins.odds if begins else self._store.odds(reply.id) if before else None
+        pending = Pending(request_id, ReplyWriter(self._store, reply, before=before, odds=odds), path)
         if not guarded:
             command = replace(command, memory_guard="off")
         self._pending[pending.request_id] = pending

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import log
 
 from engine.core.messages import PromptInspected
-from engine.core.odds import TokenOdds
+from engine.core.odds import PART, TokenOdds
 
 CACHED, READ, SHADES = 0, 1, 2
 """Grounds of a token: it was cached, it was read; from `SHADES` on, how unlikely it was, in four steps."""
@@ -91,9 +91,14 @@ def prompt_sheet(prompt: PromptInspected, cached: int, read: str) -> TokenSheet:
     return TokenSheet(prompt.ids, faces, sections, bytes([CACHED]) * cached + bytes([READ]) * (total - cached))
 
 
+def face_of(text: str) -> Face:
+    """Return the face of a token from what `TokenOdds` says of it."""
+    return Face("", text.removeprefix(PART)) if text.startswith(PART) else Face(text)
+
+
 def odds_sheet(odds: TokenOdds) -> TokenSheet:
     """Return a reply's sheet, shaded by how unlikely its tokens were."""
-    faces = {index: Face(text) for index, text in zip(odds.known_ids, odds.texts, strict=True)}
+    faces = {index: face_of(text) for index, text in zip(odds.known_ids, odds.texts, strict=True)}
     grounds = bytes(SHADES + shade(logprob) for logprob in odds.logprobs)
     return TokenSheet(odds.ids, faces, [Section("Reply", len(odds.ids))], grounds)
 

@@ -22,6 +22,7 @@ class ReplyWriter:
 
     `text`, `reasoning`, `state`, `facts` and `error` are the reply as it stands; `settled` says that its end is stored.
     `clock` gives seconds. A reply that goes on was `before`: where nothing was added it is that again, and `refused` says why.
+    `odds` are those of the tokens that it has already.
     """
 
     def __init__(
@@ -31,6 +32,7 @@ class ReplyWriter:
         clock: Callable[[], float] = time.monotonic,
         *,
         before: StoredMessage | None = None,
+        odds: TokenOdds | None = None,
     ) -> None:
         self._store = store
         self._clock = clock
@@ -43,7 +45,7 @@ class ReplyWriter:
         self.state: MessageState = "streaming"
         self.facts: ReplyFacts | None = None
         self.error: ErrorInfo | None = None
-        self.odds: TokenOdds | None = None
+        self.odds = odds
         self.refused: ErrorInfo | None = None
         self.settled = False
 
@@ -59,7 +61,7 @@ class ReplyWriter:
                 self._dirty = self._dirty or bool(event.text or event.reasoning)
                 self.save_if_due()
             case ReplyOdds():
-                self.odds = event.odds
+                self.odds = self.odds.joined(event.odds) if self.odds else event.odds
             case Finished():
                 self._end("complete", event.reply, None)
             case Cancelled():
@@ -101,7 +103,6 @@ class ReplyWriter:
             self.state, self.facts, self.error = before.state, before.facts, before.error
         else:
             self.state, self.facts, self.error = state, joined(before.facts if before else None, facts), error
-            self.odds = None if before else self.odds
         self.message = replace(
             self.message, text=self.text, reasoning=self.reasoning, state=self.state, facts=self.facts, error=self.error
         )

@@ -1,10 +1,11 @@
 """How likely the written tokens and the likeliest others were, taken within each step and dropped from the GPU at once."""
 
+from collections.abc import Sequence
 from typing import Any, cast
 
 import mlx.core as mx
 
-from engine.core.odds import TokenOdds
+from engine.core.odds import PART, TokenOdds
 from engine.inference.detokenize import Detokenizer
 from engine.inference.token_faces import TokenFaces
 
@@ -13,12 +14,17 @@ type Measured = tuple[mx.array, mx.array, mx.array]
 
 
 class Odds:
-    """Keeps the odds of one reply's tokens: of each the `count` likeliest, by the model's own distribution."""
+    """Keeps the odds of one reply's tokens: of each the `count` likeliest, by the model's own distribution.
 
-    def __init__(self, tokenizer: Any, count: int) -> None:
+    `before` are the ids the reply has already, for one that goes on.
+    """
+
+    def __init__(self, tokenizer: Any, count: int, before: Sequence[int] = ()) -> None:
         self._count = count
         self._faces = TokenFaces(tokenizer)
         self._characters = Detokenizer(tokenizer)
+        for index in before:
+            self._characters.add(index)
         self._ids: list[int] = []
         self._logprobs: list[float] = []
         self._other_ids: list[int] = []
@@ -57,5 +63,5 @@ class Odds:
             other_ids=tuple(others),
             other_logprobs=tuple(self._other_logprobs[: written * count]),
             known_ids=tuple(faces),
-            texts=tuple(face.text or f"<{face.bytes.hex(' ')}>" for face in faces.values()),
+            texts=tuple(face.text or PART + face.bytes.hex() for face in faces.values()),
         )

@@ -66,6 +66,10 @@ class Reply:
         cancelled: Callable[[], bool],
         started: float,
     ) -> None:
+        # Somebody may have put the end of the turn in the place of what followed.
+        self._over = plan.resumed > 0 and plan.ids[-1] in bench.loaded.end_ids
+        if self._over:
+            plan = replace(plan, ids=plan.ids[:-1], resumed=plan.resumed - 1)
         self._bench = bench
         self._request = request
         self._plan = plan
@@ -76,8 +80,8 @@ class Reply:
         breakers = breaker_ids(read_texts(sampling.dry_breakers), tokenizer) if sampling.dry_multiplier > 0 else ()
         self._sampler = Sampler(sampling, self._seed, plan.ids, bias_by_id(sampling.logit_bias, tokenizer), breakers)
         self._text = ReplyText(bench.loaded.tokenizer, request.sampling.stop, inside_reasoning=inside_reasoning)
-        self._odds = Odds(bench.loaded.tokenizer, ALTERNATIVES) if request.keep_probabilities == "on" else None
         before = plan.ids[len(plan.ids) - plan.resumed :]
+        self._odds = Odds(tokenizer, ALTERNATIVES, before) if request.keep_probabilities == "on" else None
         had = self._text.go_on_from(before)
         cut = request.messages[-1] if plan.resumed else None
         self._shown = (Shown(cut.text, had[0]), Shown(cut.reasoning, had[1])) if cut else None
@@ -131,6 +135,9 @@ class Reply:
 
     def _write(self) -> Generator[Event, None, FinishReason]:
         """Yield the text; the generator's value is why it ended."""
+        if self._over:
+            yield self._delta(*self._text.finish(), time.perf_counter())
+            return "stop"
         last = self._plan.ids[-1]
         while True:
             reason, last = yield from self._stretch(last)

@@ -39,7 +39,7 @@ def test_an_earlier_reply_and_what_would_be_sent_next_are_a_step_away(flint):
     assert "0 cached" in panel.head.text
     flint.click("inspectLater")
     flint.click("inspectLater")
-    flint.wait(lambda: panel.target == "What would be sent next" and len(panel.tokens.sheet.sections) == 5)
+    flint.wait(lambda: panel.target == "What would be sent next" and len(panel.tokens.sheet.sections) == 6)
     assert "to read" in panel.head.text
     assert not flint.part("inspectLater").isEnabled()
 

@@ -81,3 +81,26 @@ def test_chat_that_keeps_probabilities_asks_for_them(path, value):
         message = store.add_message(chat.id, "user", "Hello")
         request = compose(store, chat.id, [message], request_id="1", model_id="m", app={})
     assert request.keep_probabilities == value
+
+
+def test_odds_of_a_reply_that_went_on_are_those_of_both_stretches(path):
+    more = TokenOdds(2, (4,), ("!",), (-0.5,), (4, 9), (-0.5, -3.0), (4, 9), ("!", "c"))
+    with ChatStore(path) as store:
+        _, reply = written(store, TextDelta("1", "Hello 😀", "", 2, 0.0, 0, 0.0), ReplyOdds("1", ODDS), Finished("1"))
+        before = store.message(reply)
+        going = store.resume_reply(reply)
+        writer = ReplyWriter(store, going, before=before, odds=store.odds(reply))
+        for event in (TextDelta("2", "!", "", 1, 0.0, 0, 0.0), ReplyOdds("2", more), Finished("2")):
+            writer.take(event)
+        found = store.odds(reply)
+        assert (found.ids, found.pieces) == ((7, 9, 4), ("He", "llo 😀", "!"))
+        assert found.others(2) == [(4, -0.5), (9, -3.0)]
+        assert dict(zip(found.known_ids, found.texts, strict=True)) == {5: "a", 7: "He", 8: "b", 9: "c", 4: "!"}
+
+
+def test_branch_holds_what_was_before_and_the_other_token():
+    branched = ODDS.branched(1, 5)
+    assert (branched.ids, branched.pieces, branched.logprobs) == ((7, 5), ("He", "a"), (-0.25, -0.5))
+    assert branched.others(1) == ODDS.others(1)
+    with pytest.raises(KeyError):
+        ODDS.branched(1, 8)
