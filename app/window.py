@@ -23,6 +23,7 @@ from app.chat.prompt_controller import PromptController
 from app.chat.prompt_counts import PromptCounts
 from app.chat.replies import Replies
 from app.chat.sidebar import Sidebar
+from app.chat.transfer_controller import TransferController
 from app.command_center import CommandCenter
 from app.errors import notice
 from app.menu_bar import make_menu_bar
@@ -131,6 +132,7 @@ class MainWindow(QMainWindow):
             self,
         )
         self.chats = ChatListController(store, self.sidebar, self.chat, self.replies, self.toaster, self)
+        self.transfers = TransferController(store, self.sidebar, self.chats, self.toaster, self)
         self.settings = SettingsController(self._preferences, self.settings_panel, self.bridge, self._theme, self)
         self.storage = StorageController(store, self.settings_panel, self.bridge, self)
         self.counts = PromptCounts(
@@ -166,7 +168,7 @@ class MainWindow(QMainWindow):
         )
 
     def _connect(self) -> None:
-        for source in (self.chat, self.chats, self.replies, self.settings, self.storage):
+        for source in (self.chat, self.chats, self.transfers, self.replies, self.settings, self.storage):
             source.failed.connect(self.show_error)
         self.models.failed.connect(self._on_model_failed)
         self.settings.chat_changed.connect(self.chat.set_setting)
@@ -211,6 +213,9 @@ class MainWindow(QMainWindow):
             ("Chat", "renameChat", "Rename Chat", "Ctrl+R", self.sidebar.rename_selected),
             ("Chat", "pinChat", "Pin or Unpin Chat", "Ctrl+Alt+P", self.chats.toggle_pinned),
             ("Chat", "moveChat", "Move Chat to…", "Ctrl+Alt+M", self.sidebar.offer_places),
+            ("Chat", "exportChat", "Export Chat…", "Ctrl+Shift+E", self.transfers.export_chosen),
+            ("Chat", "exportAllChats", "Export All Chats…", "", self.transfers.export_all),
+            ("Chat", "importChats", "Import Chats…", "", self.transfers.ask_to_import),
             ("Chat", "newFolder", "New Folder", "Ctrl+Shift+N", self.chats.folders.create),
             ("Chat", "searchChats", "Search Chats", "Ctrl+Shift+F", self.sidebar.focus_search),
             ("Edit", "findInChat", "Find in Chat", "Ctrl+F", self.page.finder.open),
@@ -295,6 +300,7 @@ class MainWindow(QMainWindow):
             self._closed = True
             self.settings_panel.flush()
             self.chat.drafts.save()
+            self.transfers.close()
             self.bridge.close()
             self.replies.settle()
             self._remember(GEOMETRY, base64.b64encode(self.saveGeometry().data()).decode())

@@ -15,6 +15,7 @@ from app.chat.date_groups import seconds_to_midnight
 from app.chat.nav_row import NavRow
 from app.chat.search_field import SearchField
 from app.chat.top_strip import TopStrip
+from app.chat.transfer_row import TransferRow
 from app.chat.trash_bar import TrashBar
 from app.chat.wishes import Wishes
 from app.theme import Theme
@@ -65,6 +66,7 @@ class Sidebar(QWidget):
         self._trash = NavRow(theme, "trash", "Trash", QKeySequence(), self)
         self._trash_bar = TrashBar(theme, self)
         self._list = ChatView(theme, self.wishes, self)
+        self.transfer = TransferRow(theme, self)
         self._strip = TopStrip(theme, traffic_lights, self)
         self._midnight = QTimer(self, singleShot=True)
         self.setObjectName("sidebar")
@@ -207,6 +209,10 @@ class Sidebar(QWidget):
         column.addLayout(top)
         column.addSpacing(4)
         column.addWidget(self._list, 1)
+        between = QVBoxLayout()
+        between.setContentsMargins(8, 0, 7, 0)
+        between.addWidget(self.transfer)
+        column.addLayout(between)
         if footer is not None:
             foot = QVBoxLayout()
             foot.setContentsMargins(8, 8, 7, 12)

@@ -1,0 +1,75 @@
+"""Chats written to files: whole or not at all, and never over another one that nobody chose."""
+
+import contextlib
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+
+from engine.chats.export import json_pieces, to_markdown
+from engine.chats.file_names import as_taken, free_name, safe_name
+from engine.chats.records import ChatTree
+from engine.chats.store import ChatStore
+from engine.core.disk import disk_errors
+from engine.core.errors import UsageError
+
+type Progress = Callable[[int, int], object]
+"""Called with chats written and chats in all; raises `Stopped` to end the export."""
+
+
+def write_json(store: ChatStore, chat_ids: Sequence[str], path: Path, progress: Progress = lambda *_: None) -> None:
+    """Write chats with everything in them to one file. Raises `ChatNotFound`, `DiskFull`, `ReadOnly` and `UsageError`."""
+
+    def chats() -> Iterator[ChatTree]:
+        for number, chat_id in enumerate(chat_ids):
+            progress(number, len(chat_ids))
+            yield store.read_chat(chat_id)
+
+    _write(path, json_pieces(chats()))
+
+
+def write_markdown(store: ChatStore, chat_id: str, path: Path) -> None:
+    """Write what is shown of a chat to a file. Raises as `write_json`."""
+    _write(path, [to_markdown(store.read_chat(chat_id))])
+
+
+def write_markdowns(
+    store: ChatStore, chat_ids: Sequence[str], folder: Path, progress: Progress = lambda *_: None
+) -> list[Path]:
+    """Write a file for each chat into a folder, named after it and beside what is there; return them.
+
+    Raises as `write_json`; what was written stays.
+    """
+    with _told(folder):
+        taken = {as_taken(there.name) for there in folder.iterdir()}
+    written = []
+    for number, chat_id in enumerate(chat_ids):
+        progress(number, len(chat_ids))
+        whole = store.read_chat(chat_id)
+        name = free_name(safe_name(whole.chat.title), ".md", taken)
+        taken.add(as_taken(name))
+        _write(folder / name, [to_markdown(whole)])
+        written.append(folder / name)
+    return written
+
+
+def _write(path: Path, texts: Iterable[str]) -> None:
+    """Write a file under another name first: one that was there is replaced by the whole new one or not at all."""
+    part = path.with_name(f".flint-export-{os.getpid()}.part")
+    try:
+        with _told(path), part.open("w", encoding="utf-8", newline="\n") as file:
+            for text in texts:
+                file.write(text)
+        with _told(path):
+            part.replace(path)
+    finally:
+        with contextlib.suppress(OSError):
+            part.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def _told(path: Path) -> Iterator[None]:
+    try:
+        with disk_errors(path):
+            yield
+    except OSError as error:
+        raise UsageError(f"{path.name} could not be written: {error.strerror or error}.", "Choose another place.") from error

@@ -1,0 +1,100 @@
+"""Where chats are imported from: files, the JSON files in a folder, and those in an archive of ChatGPT's, as bytes."""
+
+import contextlib
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from engine.core.errors import UsageError
+
+MOST_BYTES = 4 << 30
+"""A file that is larger than this, or unpacks to more, is refused."""
+_HINT = "Choose JSON that Flint, ChatGPT or LM Studio exported, or ChatGPT's .zip."
+
+
+# A RuntimeError asks for a password.
+_BROKEN = (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError, OSError)
+
+
+@dataclass(frozen=True)
+class Source:
+    """One file to read chats from. `folder` is the name of the folder it is in, below the one that was chosen."""
+
+    name: str
+    size: int
+    modified: float
+    open: Callable[[], contextlib.AbstractContextManager[Callable[[int], bytes]]]
+    folder: str = ""
+    chosen: bool = True
+    """Whether somebody chose this very file: then it has to hold chats."""
+
+
+def sources(paths: Sequence[Path]) -> list[Source]:
+    """Return what is to be read at `paths`. Raises `UsageError` for what is not there, too large, or no such file."""
+    return [source for path in paths for source in _at(path)]
+
+
+def _at(path: Path) -> Iterator[Source]:
+    try:
+        if path.is_dir():
+            for inner in sorted(path.rglob("*.json")):
+                folder = "" if inner.parent == path else inner.parent.name
+                yield _file(inner, folder=folder, chosen=False)
+        elif path.suffix.lower() == ".zip":
+            yield from _archive(path)
+        else:
+            yield _file(path)
+    except OSError as error:
+        raise UsageError(f"{path.name} can't be read: {error.strerror or error}.", _HINT) from error
+
+
+def _file(path: Path, folder: str = "", *, chosen: bool = True) -> Source:
+    found = path.stat()
+    _check_size(path.name, found.st_size)
+
+    @contextlib.contextmanager
+    def opened() -> Iterator[Callable[[int], bytes]]:
+        try:
+            with path.open("rb") as file:
+                yield file.read
+        except OSError as error:
+            raise UsageError(f"{path.name} can't be read: {error.strerror or error}.", _HINT) from error
+
+    return Source(path.name, found.st_size, found.st_mtime, opened, folder, chosen)
+
+
+def _archive(path: Path) -> Iterator[Source]:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            members = [info for info in archive.infolist() if _holds_conversations(info.filename)]
+    except (zipfile.BadZipFile, NotImplementedError) as error:
+        raise UsageError(f"{path.name} is not an archive, or it was cut short.", "Download it again.") from error
+    if not members:
+        raise UsageError(f"{path.name} holds no conversations.json.", _HINT)
+    for member in sorted(members, key=lambda info: info.filename):
+        _check_size(member.filename, member.file_size)
+        yield Source(PurePosixPath(member.filename).name, member.file_size, path.stat().st_mtime, _member(path, member))
+
+
+def _member(path: Path, member: zipfile.ZipInfo) -> Callable[[], contextlib.AbstractContextManager[Callable[[int], bytes]]]:
+    @contextlib.contextmanager
+    def opened() -> Iterator[Callable[[int], bytes]]:
+        try:
+            with zipfile.ZipFile(path) as archive, archive.open(member) as file:
+                yield file.read
+        except _BROKEN as error:
+            raise UsageError(f"{path.name} is locked or damaged.", "Unpack it, then import conversations.json.") from error
+
+    return opened
+
+
+def _holds_conversations(name: str) -> bool:
+    last = PurePosixPath(name).name.lower()
+    return last.startswith("conversations") and last.endswith(".json")
+
+
+def _check_size(name: str, size: int) -> None:
+    if size > MOST_BYTES:
+        raise UsageError(f"{name} is too large to be read ({size / 1e9:.1f} GB).", _HINT)

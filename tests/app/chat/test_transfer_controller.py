@@ -1,0 +1,191 @@
+"""Chats into files and out of them, in the real window with the system's own dialogs."""
+
+import json
+import zipfile
+
+import pytest
+from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
+from PySide6.QtGui import QDragEnterEvent, QDropEvent
+from PySide6.QtWidgets import QApplication, QFileDialog, QMenu, QWidget
+
+from engine.chats.store import ChatStore
+from engine.core.paths import locate
+from tests.engine.chats.foreign import branching, lmstudio, said, with_tools
+
+CTRL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
+
+
+def made(*titles):
+    with ChatStore(locate().chats) as store:
+        chats = [store.create_chat(title) for title in titles]
+        for chat in chats:
+            store.add_message(chat.id, "user", f"About {chat.title}")
+    return [chat.id for chat in chats]
+
+
+def titles(flint):
+    return {row.title for row in flint.part("chatList").rows if row.kind == "chat"}
+
+
+def listed(flint, *names):
+    ids = made(*names)
+    flint.window.chats.refresh()
+    return ids
+
+
+def accept(flint, name, path):
+    """Choose a path in a file dialog, as somebody who types it and presses Return."""
+    flint.wait(lambda: flint.window.findChild(QFileDialog, name))
+    dialog = flint.window.findChild(QFileDialog, name)
+    field = dialog.findChild(QWidget, "fileNameEdit")
+    field.setText(str(path))
+    flint.qtbot.keyClick(field, Qt.Key.Key_Return)
+    flint.wait(lambda: not flint.window.findChild(QFileDialog, name))
+
+
+def choose(flint, text):
+    """Take a line of the menu that is open, by keyboard."""
+    flint.wait(lambda: isinstance(QApplication.activePopupWidget(), QMenu))
+    menu = QApplication.activePopupWidget()
+    while menu.activeAction() is None or menu.activeAction().text() != text:
+        flint.qtbot.keyClick(menu, Qt.Key.Key_Down)
+    flint.qtbot.keyClick(menu, Qt.Key.Key_Return)
+
+
+def told(flint, words):
+    flint.wait(lambda: any(words in text for text, _ in flint.toasts()))
+    return next(hint for text, hint in flint.toasts() if words in text)
+
+
+@pytest.mark.drives("exportDialog", "exportChat")
+@pytest.mark.parametrize("name", ["mine.md", "mine.json"])
+def test_the_open_chat_is_exported_by_its_shortcut(flint, tmp_path, name):
+    (chat,) = listed(flint, "Tea: or/coffee?")
+    flint.open_chat(chat)
+    flint.key(Qt.Key.Key_E, CTRL | SHIFT)
+    dialog = flint.window.findChild(QFileDialog, "exportDialog")
+    assert dialog.selectedFiles()[0].endswith("/Tea or coffee.md")
+    accept(flint, "exportDialog", tmp_path / name)
+    told(flint, f"“{name}” was written")
+    text = (tmp_path / name).read_text("utf-8")
+    assert "About Tea: or/coffee?" in text
+    assert name.endswith(".md") or json.loads(text)["chats"][0]["id"] == chat
+
+
+@pytest.mark.drives("chatMenu", "exportDialog", "chatList")
+def test_many_are_exported_as_files_into_a_folder(flint, tmp_path):
+    listed(flint, "One", "Two", "Three")
+    flint.part("chatList").setFocus()
+    flint.key(Qt.Key.Key_A, CTRL, name="chatList")
+    flint.key(Qt.Key.Key_E, CTRL | SHIFT)
+    choose(flint, "Markdown, a File Each…")
+    accept(flint, "exportDialog", tmp_path)
+    assert str(tmp_path) in told(flint, "3 chats were exported")
+    assert {path.name for path in tmp_path.glob("*.md")} == {"One.md", "Two.md", "Three.md"}
+
+
+@pytest.mark.drives("exportDialog")
+def test_all_chats_leave_and_come_back_with_everything(flint, tmp_path):
+    ids = listed(flint, "One", "Two")
+    with ChatStore(locate().chats) as store:
+        folder = store.folders.create("Work")
+        store.folders.move(ids[:1], folder.id)
+        store.pin_chats(ids[1:], True)
+        before = [store.read_chat(chat) for chat in ids]
+    flint.window.commands.find("exportAllChats").trigger()
+    accept(flint, "exportDialog", tmp_path / "all.json")
+    told(flint, "“all.json” was written")
+    with ChatStore(locate().chats) as store:
+        store.delete_chats(ids)
+        store.empty_trash()
+        store.folders.remove(folder.id)
+    flint.window.sidebar.wishes.import_requested.emit((str(tmp_path / "all.json"),))
+    told(flint, "2 chats were imported")
+    with ChatStore(locate().chats) as store:
+        assert [store.read_chat(chat) for chat in ids] == before
+    assert titles(flint) == {"One", "Two"}
+
+
+def test_without_a_chat_there_is_nothing_to_export(flint):
+    flint.key(Qt.Key.Key_E, CTRL | SHIFT)
+    assert "There is no chat to export." in [text for text, _ in flint.toasts()]
+    assert flint.window.findChild(QFileDialog) is None
+
+
+@pytest.mark.drives("importDialog")
+def test_chatgpts_archive_is_imported_from_the_dialog_and_can_be_taken_back(flint, tmp_path):
+    archive = tmp_path / "export.zip"
+    with zipfile.ZipFile(archive, "w") as packed:
+        packed.writestr("conversations.json", json.dumps([branching(), with_tools(), {"mapping": 3}]))
+    flint.window.commands.find("importChats").trigger()
+    accept(flint, "importDialog", archive)
+    hint = told(flint, "2 chats were imported")
+    assert "1 chat could not be read" in hint
+    assert "2 steps" in hint
+    assert titles(flint) == {"Coffee at night"}
+    flint.press(flint.window, "toastAction")
+    assert titles(flint) == set()
+    with ChatStore(locate().chats) as store:
+        assert len(store.trash()) == 2
+
+
+def drop(flint, *paths):
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(path)) for path in paths])
+    sidebar = flint.part("sidebar")
+    where, action = QPointF(20, 200), Qt.DropAction.CopyAction
+    buttons, keys = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
+    enter = QDragEnterEvent(where.toPoint(), action, data, buttons, keys)
+    QApplication.sendEvent(sidebar, enter)
+    assert enter.isAccepted()
+    QApplication.sendEvent(sidebar, QDropEvent(where, action, data, buttons, keys))
+
+
+@pytest.mark.drives("sidebar")
+def test_a_file_dropped_on_the_sidebar_is_imported_and_opened(flint, tmp_path):
+    path = tmp_path / "1727.conversation.json"
+    path.write_text(json.dumps(lmstudio([said("user", "Two cups?")])))
+    drop(flint, path)
+    told(flint, "1 chat was imported")
+    assert flint.shown() == ["Two cups?"]
+    drop(flint, path)
+    told(flint, "nothing new: 1 chat is here already")
+
+
+def test_a_file_without_chats_is_told_with_what_to_do(flint, tmp_path):
+    path = tmp_path / "notes.json"
+    path.write_text("{}")
+    drop(flint, path)
+    assert "ChatGPT" in told(flint, "no chats")
+    assert not flint.part("transferRow").isVisible()
+
+
+@pytest.mark.drives("transferStop", "transferRow")
+def test_an_import_on_its_way_is_shown_and_can_be_stopped(flint, tmp_path, monkeypatch):
+    ids = made("Kept")
+    many = [{**branching(), "conversation_id": f"c{number}"} for number in range(400)]
+    for one, conversation in enumerate(many):
+        for node in list(conversation["mapping"].values()):
+            node["id"] = f"{one}.{node['id']}"
+    path = tmp_path / "conversations.json"
+    path.write_text(json.dumps(many))
+    monkeypatch.setattr("engine.chats.json_stream.READ_BYTES", 1024)
+    drop(flint, path)
+    assert flint.part("transferRow").isVisible()
+    drop(flint, path)
+    told(flint, "still on their way")
+    flint.click("transferStop")
+    flint.wait(lambda: not flint.part("transferRow").isVisible())
+    with ChatStore(locate().chats) as store:
+        assert [chat.id for chat in store.chats()] == ids
+        assert store.trash() == []
+
+
+def test_closing_the_window_ends_an_import_and_leaves_nothing_of_it(flint, tmp_path, monkeypatch):
+    path = tmp_path / "conversations.json"
+    path.write_text(json.dumps([{**branching(), "conversation_id": f"c{number}"} for number in range(400)]))
+    monkeypatch.setattr("engine.chats.json_stream.READ_BYTES", 1024)
+    drop(flint, path)
+    flint.window.close()
+    with ChatStore(locate().chats) as store:
+        assert store.chats() == []
