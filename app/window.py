@@ -3,6 +3,7 @@
 import base64
 import contextlib
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,7 +22,7 @@ from app.chat.message_actions import MessageActions
 from app.chat.page import ChatPage
 from app.chat.prompt_controller import PromptController
 from app.chat.prompt_counts import PromptCounts
-from app.chat.replies import Replies
+from app.chat.replies import Pending, Replies
 from app.chat.sidebar import Sidebar
 from app.chat.transfer_controller import TransferController
 from app.command_center import CommandCenter
@@ -186,7 +187,13 @@ class MainWindow(QMainWindow):
         self.storage.cleared.connect(lambda: self.toaster.show("Cleared", "Chats are read again when they go on."))
         self.chat.leaving.connect(self.settings_panel.flush)
         self.chat.chat_opened.connect(self._on_chat_opened)
-        self.chat.settings_changed.connect(lambda: self.settings.show_chat(self.chat.settings()))
+        self.chat.settings_changed.connect(self._show_settings_of_chat)
+        self.settings.chat_replaced.connect(self.chat.set_settings)
+        self.settings.presets.said.connect(self._say)
+        self.replies.progressed.connect(lambda pending, event: self.settings.take(pending.chat_id, event))
+        self.replies.ended.connect(self._on_reply_ended)
+        for known in (self.models.changed, self.models.loaded, self.models.listed):
+            known.connect(lambda _: self.settings.show_model(self.models.model_id, self.models.recommended()))
         self.page.prompt_chosen.connect(self.chat.send)
         self.page.transcript.link_activated.connect(lambda url: open_link(url, self))
         self.page.welcome.models_requested.connect(self.show_models)
@@ -426,8 +433,19 @@ class MainWindow(QMainWindow):
 
     def _on_chat_opened(self, chat_id: str | None) -> None:
         self._remember(LAST_CHAT, chat_id or "")  # Now, not when the window closes: a crash must not lose the place.
-        self.settings.show_chat(self.chat.settings())
+        self._show_settings_of_chat()
         self.page.composer.focus_text()
+
+    def _show_settings_of_chat(self) -> None:
+        facts = self.chat.facts
+        self.settings.show_chat(self.chat.settings(), self.chat.chat_id, facts.seed if facts else None)
+
+    def _on_reply_ended(self, pending: Pending) -> None:
+        if pending.writer.facts:
+            self.settings.show_seed(pending.chat_id, pending.writer.facts.seed)
+
+    def _say(self, text: str, hint: str, undo: Callable[[], object] | None) -> None:
+        self.toaster.show(text, hint, action=("Undo", undo) if undo else None)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

@@ -92,6 +92,10 @@ class ChatController(QObject):
         """Set one setting for the open chat."""
         self._keep_settings({**self.settings(), name: value})
 
+    def set_settings(self, values: dict[str, Value]) -> None:
+        """Set all that the open chat sets for itself, in place of what it did."""
+        self._keep_settings(dict(values))
+
     def reset_setting(self, name: str) -> None:
         """Let the open chat take one setting from the app again."""
         self._keep_settings({key: value for key, value in self.settings().items() if key != name})

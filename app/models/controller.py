@@ -29,6 +29,7 @@ from engine.core.messages import (
     UnloadModel,
 )
 from engine.core.preferences import Preferences
+from engine.core.setting import Value
 from engine.core.settings import Engine, KeyValueCache, build
 from engine.models.choice import preferred
 
@@ -116,6 +117,13 @@ class ModelController(QObject):
     def entry(self, model_id: str) -> ModelEntry | None:
         """Return a listed model by its id."""
         return next((entry for entry in self.entries if entry.id == model_id), None)
+
+    def recommended(self) -> dict[str, Value]:
+        """Return the sampling that the chosen model comes with."""
+        entry = self.entry(self.model_id)
+        if self.model is not None and self.model.id == self.model_id:
+            return self.model.recommended.values()
+        return entry.recommended.values() if entry else {}
 
     def _adopt(self, model_id: str) -> None:
         self.model_id = model_id

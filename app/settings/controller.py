@@ -1,19 +1,25 @@
 """Settings at work: kept where they belong, and applied at once."""
 
+import contextlib
+from collections.abc import Iterator, Mapping
+
 from PySide6.QtCore import QObject, Signal
 
 from app.bridge import Bridge
 from app.settings.appearance import SETTINGS as APPEARANCE
 from app.settings.appearance import dress
 from app.settings.panel import SettingsPanel
+from app.settings.preset_controller import PresetController
 from app.theme import Theme
 from engine.core.errors import FlintError, describe
-from engine.core.messages import SetPrefixCache, SetUnloadAfter
+from engine.core.messages import Event, NextTokens, SetPrefixCache, SetUnloadAfter
 from engine.core.preferences import Preferences
 from engine.core.setting import GB, Value
 from engine.core.settings import BY_NAME
 
 SECONDS_A_MINUTE = 60
+MOST_TOLD = 50
+"""Chats whose last next-token distribution is kept."""
 PREFIX_CACHE = ("prefix_cache_memory", "prefix_cache_disk")
 
 
@@ -22,6 +28,7 @@ class SettingsController(QObject):
 
     chat_changed = Signal(str, object)
     chat_reset = Signal(str)
+    chat_replaced = Signal(object)
     failed = Signal(object)
 
     def __init__(
@@ -38,14 +45,53 @@ class SettingsController(QObject):
         self._bridge = bridge
         self._theme = theme
         self._chat_values: dict[str, Value] = {}
+        self._model_id = ""
+        self._recommended: Mapping[str, Value] = {}
+        self._told: dict[str, NextTokens] = {}
+        self._chat_id: str | None = None
+        self.presets = PresetController(preferences, panel, self)
         panel.changed.connect(self._on_changed)
         panel.reset.connect(self._on_reset)
         theme.code_wrap_chosen.connect(lambda wrap: self._on_changed("app", "code_lines", "wrap" if wrap else "scroll"))
+        panel.replaced.connect(self._on_replaced)
+        self.presets.failed.connect(self.failed)
 
-    def show_chat(self, values: dict[str, Value]) -> None:
-        """Show the values in force, with what the open chat sets for itself."""
+    def show_chat(self, values: dict[str, Value], chat_id: str | None, seed: int | None) -> None:
+        """Show the values in force, with what the open chat sets for itself, and the seed of its last reply."""
+        if chat_id != self._chat_id:
+            self.presets.forget("chat")
         self._chat_values = dict(values)
-        self._panel.show_values(self._preferences.values(), self._chat_values)
+        self._chat_id = chat_id
+        self._panel.show_last_seed(seed)
+        self._panel.show_tokens(self._told.get(chat_id or ""))
+        self._show()
+
+    def show_model(self, model_id: str, recommended: Mapping[str, Value]) -> None:
+        """Show what is set for the model that answers next, and what it recommends; an empty id: there is none."""
+        if (model_id, recommended) != (self._model_id, self._recommended):
+            self._panel.flush()  # What is being typed is for the model it was typed for.
+            self.presets.forget("model")
+            self._model_id, self._recommended = model_id, dict(recommended)
+            self._show()
+
+    def take(self, chat_id: str, event: Event) -> None:
+        """Take the next-token distribution in that a chat's reply tells."""
+        if isinstance(event, NextTokens):
+            self._told.pop(chat_id, None)
+            self._told[chat_id] = event
+            if len(self._told) > MOST_TOLD:
+                del self._told[next(iter(self._told))]
+            if chat_id == self._chat_id:
+                self._panel.show_tokens(event)
+
+    def show_seed(self, chat_id: str, seed: int) -> None:
+        """Show the seed that a chat's reply was made with."""
+        if chat_id == self._chat_id:
+            self._panel.show_last_seed(seed)
+
+    def _show(self) -> None:
+        model = self._preferences.of_model(self._model_id) if self._model_id else None
+        self._panel.show_values(self._preferences.changed(), self._chat_values, model, self._recommended)
 
     def step_text_size(self, steps: int) -> None:
         """Make text larger or smaller by steps, within the setting's bounds; 0 goes back to the default."""
@@ -58,23 +104,49 @@ class SettingsController(QObject):
         if scope == "chat":
             self._chat_values[name] = value
             self.chat_changed.emit(name, value)
+        elif scope == "model":
+            self._keep_for_model({**self._preferences.of_model(self._model_id), name: value})
         else:
-            self._set(name, value)
-        self._panel.show_values(self._preferences.values(), self._chat_values)
+            self._set(name, value, explicit=name in self._recommended)
+        self._show()
 
     def _on_reset(self, scope: str, name: str) -> None:
         if scope == "chat":
             self._chat_values.pop(name, None)
             self.chat_reset.emit(name)
+        elif scope == "model":
+            kept = self._preferences.of_model(self._model_id)
+            self._keep_for_model({key: value for key, value in kept.items() if key != name})
         else:
             self._set(name, BY_NAME[name].default)
-        self._panel.show_values(self._preferences.values(), self._chat_values)
+        self._show()
 
-    def _set(self, name: str, value: Value) -> None:
+    def _on_replaced(self, scope: str, values: Mapping[str, Value]) -> None:
+        if scope == "chat":
+            self._chat_values = dict(values)
+            self.chat_replaced.emit(dict(values))
+        elif scope == "model":
+            self._keep_for_model(values)
+        else:
+            with self._telling():
+                self._preferences.set_all(values)
+        self._show()
+
+    def _keep_for_model(self, values: Mapping[str, Value]) -> None:
+        with self._telling():
+            self._preferences.set_for_model(self._model_id, values)
+
+    @contextlib.contextmanager
+    def _telling(self) -> Iterator[None]:
+        """Tell of what can't be kept; it applies all the same, until Flint is closed."""
         try:
-            self._preferences.set(name, value)
-        except (FlintError, OSError) as error:  # It applies all the same, until Flint is closed.
+            yield
+        except (FlintError, OSError) as error:
             self.failed.emit(describe(error))
+
+    def _set(self, name: str, value: Value, *, explicit: bool = False) -> None:
+        with self._telling():
+            self._preferences.set(name, value, explicit=explicit)
         if name in APPEARANCE:
             dress(self._theme, self._preferences)
         elif name == "unload_after":

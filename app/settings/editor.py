@@ -30,5 +30,8 @@ class Editor(QWidget):
     def set_refused(self, refused: bool) -> None:
         """Mark what stands in the editor as not applied."""
 
+    def show_last(self, value: Value) -> None:
+        """Show what the last reply was made with, where the editor has a place for it."""
+
     def flush(self) -> None:
         """Say now what was typed."""

@@ -20,6 +20,8 @@ from engine.core.setting import Setting, Value
 
 # A name for None up to this length stands at the right of the label, a longer one on a line of its own.
 _SHORT = 20
+# A complaint up to this length stands there too.
+_LONGEST_NOTE = 34
 
 
 class Field(QWidget):
@@ -60,6 +62,9 @@ class Field(QWidget):
         self._help.setContentsMargins(0, 2, 0, 4)
         self._none = Label(theme, setting.none_label.capitalize(), style="caption", role="ink-3", wrap=True, parent=self)
         self._none.setObjectName(f"none.{setting.name}")
+        self._problem = Label(theme, style="caption", role="critical", wrap=True, parent=self)
+        self._problem.setObjectName(f"problem.{setting.name}")
+        self._problem.setContentsMargins(0, 2, 0, 0)
         self._lay_out()
         self._help_button.toggled.connect(self._help.setVisible)
         self._reset.clicked.connect(lambda: self.reset.emit(setting.name))
@@ -124,12 +129,17 @@ class Field(QWidget):
         self._dot.setVisible(self._is_changed and not refused)
         self._reset.setVisible(self._is_changed and not refused)
         self._none.setVisible(self._value is None and len(self.setting.none_label) > _SHORT)
-        self._note.setText(self._complaint or self._origin())
+        long = len(self._complaint) > _LONGEST_NOTE
+        self._problem.setText(self._complaint if long else "")
+        self._problem.setVisible(long)
+        self._note.setText(("not applied" if long else self._complaint) or self._origin())
 
     def _origin(self) -> str:
         """Return where the value comes from; what it would be otherwise only where there is room to say so."""
         if not self._is_changed:
             none = self.setting.none_label
+            if self.setting.off is not None and self._value == self.setting.off:
+                return "off"
             return none if self._value is None and 0 < len(none) <= _SHORT else self._from
         name = named(self.setting, self._inherited)
         full = f"{self._from} {name}".strip()
@@ -162,6 +172,7 @@ class Field(QWidget):
         if not _is_slid(setting):
             layout.addSpacing(4)
         layout.addWidget(self.editor)
+        layout.addWidget(self._problem)
         self._help.hide()
         self._explain()
 

@@ -42,6 +42,11 @@ def read(setting: Setting, text: str) -> Value:
     return plain.replace(",", "")
 
 
+def menu_text(text: str) -> str:
+    """Return a text as a menu shows it in full: an ampersand would mark a key."""
+    return text.replace("&", "&&")
+
+
 def has_no_scale(setting: Setting) -> bool:
     """Whether a number's range is too wide for a slider to mean anything, as a seed's."""
     if setting.minimum is None or setting.maximum is None:

@@ -1,13 +1,14 @@
 """A number: a slider with a field beside it."""
 
-import random
-
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from app.settings.editor import Editor
 from app.settings.figures import has_no_scale, read, shown
 from app.theme import Theme
-from app.widgets.icon_button import IconButton
+from app.widgets.button import Button
+from app.widgets.label import Label
 from app.widgets.slider import Scale, Slider
 from app.widgets.text_field import TextField
 from engine.core.setting import Setting, Value
@@ -67,7 +68,7 @@ class NumberEditor(Editor):
 
 
 class BareNumberEditor(Editor):
-    """A number without a scale, as a seed: a wide field and a die that draws one."""
+    """A number without a scale, as a seed: a wide field that tells the last one drawn, and a button that takes it again."""
 
     def __init__(self, theme: Theme, setting: Setting, parent: QWidget) -> None:
         super().__init__(theme, setting, parent)
@@ -75,17 +76,26 @@ class BareNumberEditor(Editor):
         self.field = TextField(theme, setting.label, parent=self)
         self.field.setObjectName(f"setting.{setting.name}")
         self.field.setPlaceholderText("Random" if setting.optional else "")
-        self.draw = IconButton(theme, "dice", f"Draw a {setting.label.lower()} and keep it", size=24, parent=self)
-        self.draw.setObjectName(f"draw.{setting.name}")
+        self._last: Value = None
+        self._told = Label(theme, style="small", role="ink-3", parent=self.field)
+        self._told.setObjectName(f"last.{setting.name}")
+        self._told.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        inside = QHBoxLayout(self.field)
+        inside.setContentsMargins(0, 0, 8, 0)
+        inside.addWidget(self._told, 0, Qt.AlignmentFlag.AlignRight)
+        self.reuse = Button(theme, "Reuse", small=True, parent=self)
+        self.reuse.setObjectName(f"reuse.{setting.name}")
+        self.reuse.setFixedWidth(_FIELD_WIDTH)
         layout = QHBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(8)
+        layout.setSpacing(12)
         layout.addWidget(self.field, 1)
-        layout.addWidget(self.draw)
+        layout.addWidget(self.reuse)
+        self.show_last(None)
+        self.field.textChanged.connect(lambda _text: self._tell())
         self.field.edited.connect(lambda text: self.edited.emit(read(setting, text)))
         self.field.taken_back.connect(lambda: self.edited.emit(self._value))
-        # Few digits: people read seeds to each other.
-        self.draw.clicked.connect(lambda: self.edited.emit(random.randrange(10**8)))
+        self.reuse.clicked.connect(lambda: self.edited.emit(self._last))
 
     @property
     def waiting(self) -> bool:
@@ -94,12 +104,32 @@ class BareNumberEditor(Editor):
     def show_value(self, value: Value, inherited: Value, changed: bool) -> None:  # noqa: ARG002
         self._value = value
         self.field.show_text(shown(self.setting, value))
+        self._tell()
+
+    def show_last(self, value: Value) -> None:
+        self._last = value
+        name = self.setting.label.lower()
+        self.reuse.setAccessibleName(f"Reuse the last {name}")
+        self.reuse.setToolTip("" if value is None else f"Take {value} again")
+        self._tell()
 
     def set_refused(self, refused: bool) -> None:
         self.field.set_refused(refused)
 
     def flush(self) -> None:
         self.field.flush()
+
+    def _tell(self) -> None:
+        """Tell the last value where the field does not show it, nor anything else that needs the room."""
+        self._told.setText("" if self._last is None else f"last was {self._last}")
+        needed = self.field.fontMetrics().horizontalAdvance(self.field.text() or self.field.placeholderText())
+        room = self.field.width() - needed - 32
+        self._told.setVisible(self._last not in (None, self._value) and self._told.sizeHint().width() <= room)
+        self.reuse.setEnabled(self._last not in (None, self._value))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._tell()
 
 
 def number_editor(theme: Theme, setting: Setting, parent: QWidget) -> Editor:

@@ -1,24 +1,37 @@
 """The settings panel, made from the declared settings."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import cast
 
 from PySide6.QtCore import QEvent, QObject, QPointF, QSize, Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
 from app.settings.field import Field
+from app.settings.group import MARGIN, Group
+from app.settings.layers import Layers, shows
+from app.settings.outlook import READS
+from app.settings.preset_bar import PresetState
+from app.settings.sampling_parts import SamplingParts
 from app.settings.storage import Storage
 from app.theme import Theme
 from app.widgets.frame import draw_hairline
 from app.widgets.label import Label
 from app.widgets.segmented import Segmented
-from engine.core.setting import Scope, Setting, Value
+from engine.core.messages import NextTokens
+from engine.core.sampling import Sampling
+from engine.core.setting import Setting, Value
 from engine.core.settings import GROUPS, SETTINGS
 
 WIDTH = 320
 _HEADER = 40
-_MARGIN = 16
 _STORAGE = "Storage"
+_SCOPES = (("chat", "This chat"), ("model", "This model"), ("app", "All chats"))
+_SCOPE_HELP = {
+    "chat": "What is set for this chat goes before everything else.",
+    "model": "What is set for this model holds in every chat with it that sets nothing itself.",
+    "app": "What is set for all chats holds where neither the chat nor its model sets anything.",
+}
 
 
 class _Body(QWidget):
@@ -26,65 +39,44 @@ class _Body(QWidget):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        for group in self.findChildren(_Group):
-            group.set_right_margin(max(0, _MARGIN - (WIDTH - 1 - event.size().width())))
-
-
-class _Group(QWidget):
-    """A heading with the fields or rows under it, and a line above that runs through the whole panel."""
-
-    def __init__(self, theme: Theme, label: str, fields: Sequence[QWidget], line: bool, parent: QWidget) -> None:
-        super().__init__(parent)
-        self._theme, self._line = theme, line
-        self.setObjectName(f"group.{label}")
-        self.setAccessibleName(label)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(_MARGIN, 12, _MARGIN, 4)
-        layout.setSpacing(8)
-        layout.addWidget(Label(theme, label, style="caption", role="ink-3", weight=600, parent=self))
-        for field in fields:
-            layout.addWidget(field)
-        theme.changed.connect(self.update)
-
-    def set_right_margin(self, margin: int) -> None:
-        """Set the room right of the fields."""
-        layout = self.layout()
-        if layout is not None:
-            layout.setContentsMargins(_MARGIN, 12, margin, 4)
-
-    def paintEvent(self, _event: QPaintEvent) -> None:
-        if self._line:
-            line = self._theme.color("separator")
-            draw_hairline(QPainter(self), QPointF(0, 0), QPointF(self.width() - 1, 0), line)
+        for group in self.findChildren(Group):
+            group.set_right_margin(max(0, MARGIN - (WIDTH - 1 - event.size().width())))
 
 
 class SettingsPanel(QWidget):
-    """Every declared setting: "This chat" shows what a chat may set over the app, "All chats" all of them, and `Storage`.
+    """Every declared setting: what this chat, this model or all chats set, each over what it inherits, and `Storage`.
 
-    `changed` carries the scope ("app" or "chat"), the setting's name and its checked value; `reset` the scope and the name of
-    one that goes back to what it inherits. With `later` the fields are made by `fill`, at the latest when the panel is shown.
-    `opened` says that the panel is shown, `empty_requested` and `clear_requested` what `Storage` says.
+    `changed` carries the scope ("chat", "model" or "app"), the setting's name and its checked value; `reset` the scope and the
+    name of one that goes back to what it inherits; `replaced` the scope and all that is set there. With `later` the fields are
+    made by `fill`, at the latest when the panel is shown. `opened` says that the panel is shown, `values_shown` that other
+    values are, `empty_requested` and `clear_requested` what `Storage` says, the others what the presets' bar says.
     """
 
     changed = Signal(str, str, object)
     reset = Signal(str, str)
+    replaced = Signal(str, object)
     opened = Signal()
+    values_shown = Signal()
     empty_requested = Signal()
     clear_requested = Signal()
+    preset_chosen = Signal(str)
+    preset_asked = Signal(str, str)
+    preset_named = Signal(str)
 
     def __init__(self, theme: Theme, *, later: bool = False, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._app: dict[str, Value] = {setting.name: setting.default for setting in SETTINGS}
-        self._chat: dict[str, Value] | None = None
+        self._layers = Layers()
         self._scope = "app"
+        self._presets, self._last_seed = PresetState(), cast("int | None", None)
+        self._told: NextTokens | None = None
         self.setObjectName("settingsPanel")
         self.setAccessibleName("Settings")
         self.setFixedWidth(WIDTH)
-        self._scopes = Segmented(theme, (("chat", "This chat"), ("app", "All chats")), "Settings of", height=24, parent=self)
+        self._scopes = Segmented(theme, _SCOPES, "Settings of", height=24, parent=self)
         self._scopes.setObjectName("settingsScope")
         self._fields: dict[str, Field] = {}
-        self._groups: dict[str, _Group] = {}
+        self._groups: dict[str, Group] = {}
         self._scopes.chosen.connect(self._choose_scope)
         theme.changed.connect(self.update)
         if not later:
@@ -97,8 +89,16 @@ class SettingsPanel(QWidget):
             self._storage = Storage(self._theme, parent=self)
             self._storage.empty_requested.connect(self.empty_requested)
             self._storage.clear_requested.connect(self.clear_requested)
-            self._follow_focus(self._storage)
+            self._sampling = SamplingParts(self._theme, self)
+            self._sampling.chosen.connect(self.preset_chosen)
+            self._sampling.asked.connect(self.preset_asked)
+            self._sampling.named.connect(self.preset_named)
             self._lay_out()
+            for row in (self._storage, self._sampling.bar, self._sampling.menu):
+                self._follow_focus(row)
+            self._sampling.show_presets(self._presets)
+            self._sampling.picture.show_tokens(self._told)
+            self.show_last_seed(self._last_seed)
             self._show_scope()
 
     def showEvent(self, event: QShowEvent) -> None:
@@ -114,7 +114,7 @@ class SettingsPanel(QWidget):
 
     @property
     def scope(self) -> str:
-        """Whose values are shown: "app" or "chat"."""
+        """Whose values are shown: "chat", "model" or "app"."""
         return self._scope
 
     def field(self, name: str) -> Field:
@@ -122,30 +122,107 @@ class SettingsPanel(QWidget):
         self.fill()
         return self._fields[name]
 
-    def show_values(self, app_values: Mapping[str, Value], chat_values: Mapping[str, Value] | None) -> None:
-        """Show the app's values and those the open chat sets over them; None where no chat is open.
+    # -- values -----------------------------------------------------------------------------------------------------
 
-        Call `flush` before showing another chat's: it applies what is being typed to the chat it was typed for.
+    def values(self) -> dict[str, Value]:
+        """Return the values in force at the scope that is shown."""
+        return self._layers.values(self._scope)
+
+    def recommended(self) -> Mapping[str, Value]:
+        """Return what the model itself recommends."""
+        return self._layers.recommended
+
+    def show_values(
+        self,
+        app_values: Mapping[str, Value],
+        chat_values: Mapping[str, Value] | None,
+        model_values: Mapping[str, Value] | None = None,
+        recommended: Mapping[str, Value] | None = None,
+    ) -> None:
+        """Show what is set for all chats, by the open chat, and for its model; None where there is no chat or no model.
+
+        `recommended` is what the model comes with. Call `flush` before showing another chat's: it applies what is being typed
+        to the chat it was typed for.
         """
-        opened = self._chat is None and chat_values is not None
-        self._app = {setting.name: app_values.get(setting.name, setting.default) for setting in SETTINGS}
-        self._chat = None if chat_values is None else dict(chat_values)
-        if self._chat is None:
-            self._scope = "app"
-        elif opened:
-            self._scope = "chat"
+        opened = self._layers.chat is None and chat_values is not None
+        self._layers = Layers(
+            app=dict(app_values),
+            model=None if model_values is None else dict(model_values),
+            chat=None if chat_values is None else dict(chat_values),
+            recommended=dict(recommended or {}),
+        )
+        self._scope = "chat" if opened else self._possible(self._scope)
         self._show_scope()
 
     def set_scope(self, scope: str) -> None:
-        """Show "app" or "chat"; a chat's only where one is open."""
+        """Show "chat", "model" or "app"; a chat's or a model's only where there is one."""
         self.flush()
-        self._scope = scope if self._chat is not None else "app"
+        self._scope = self._possible(scope)
         self._show_scope()
+
+    def put_in_force(self, values: Mapping[str, Value]) -> None:
+        """Set what it takes at the scope that is shown so that `values` are in force."""
+        self.flush()
+        self.replaced.emit(self._scope, self._layers.with_values(values, self._scope))
 
     def flush(self) -> None:
         """Apply now what is being typed."""
         for field in self._fields.values():
             field.flush()
+
+    def _possible(self, scope: str) -> str:
+        return scope if self._layers.at(scope) is not None else "app"
+
+    def _field_changed(self, name: str, value: Value) -> None:
+        held = self._layers.at(self._scope)
+        if held is not None:
+            held[name] = value
+        self._show_field(name)
+        self._show_derived()
+        self.changed.emit(self._scope, name, value)
+
+    def _field_reset(self, name: str) -> None:
+        held = self._layers.at(self._scope)
+        if held is not None:
+            held.pop(name, None)
+        self._show_field(name)
+        self._show_derived()
+        self.reset.emit(self._scope, name)
+
+    # -- presets, and what the last reply told --------------------------------------------------------------------------
+
+    def show_presets(self, state: PresetState) -> None:
+        """Show which preset is in force, and which there are."""
+        self._presets = state
+        if self._fields:
+            self._sampling.show_presets(state)
+
+    def ask_preset_name(self, start: str) -> None:
+        """Ask for a preset's name; `preset_named` carries what was typed."""
+        self.fill()
+        self._sampling.bar.name_row.open_row(start)
+
+    def refuse_preset_name(self, problem: str) -> None:
+        """Say why a preset's name can't be used."""
+        self._sampling.bar.name_row.say_problem(problem)
+
+    def end_preset_name(self) -> None:
+        """Ask for the name no more."""
+        self._sampling.bar.name_row.close_row()
+
+    def show_last_seed(self, seed: int | None) -> None:
+        """Show the seed of the last reply; None where there is none."""
+        self._last_seed = seed
+        if self._fields:
+            self._fields["seed"].editor.show_last(seed)
+
+    def show_tokens(self, told: NextTokens | None) -> None:
+        """Show a reply's next-token distribution; None where none is known."""
+        self._told = told
+        if self._fields:
+            self._sampling.picture.show_tokens(told)
+
+    # -- showing ----------------------------------------------------------------------------------------------------
 
     def sizeHint(self) -> QSize:
         """320 wide."""
@@ -172,74 +249,55 @@ class SettingsPanel(QWidget):
         return field
 
     def _follow_focus(self, row: QWidget) -> None:
-        for widget in row.findChildren(QWidget):
+        for widget in (row, *row.findChildren(QWidget)):
             if widget.focusPolicy() & Qt.FocusPolicy.TabFocus:
                 widget.installEventFilter(self)
-
-    def _field_changed(self, name: str, value: Value) -> None:
-        if self._scope == "app":
-            self._app[name] = value
-        elif self._chat is not None:
-            self._chat[name] = value
-        self._show_field(name)
-        self.changed.emit(self._scope, name, value)
-
-    def _field_reset(self, name: str) -> None:
-        if self._scope == "app":
-            self._app[name] = self._fields[name].setting.default
-        elif self._chat is not None:
-            self._chat.pop(name, None)
-        self._show_field(name)
-        self.reset.emit(self._scope, name)
 
     def _choose_scope(self, scope: str) -> None:
         self.set_scope(scope)
 
     def _show_scope(self) -> None:
-        if not self._fields:
-            return
-        self._scopes.set_choice_enabled("chat", self._chat is not None)
-        self._scopes.set_value(self._scope)
-        for group in GROUPS:
-            self._groups[group.label].setVisible(self._scope == "app" or group.scope is Scope.CHAT)
-        self._groups[_STORAGE].setVisible(self._scope == "app")
-        for name in self._fields:
-            self._show_field(name)
+        if self._fields:
+            for scope in ("chat", "model"):
+                self._scopes.set_choice_enabled(scope, self._layers.at(scope) is not None)
+            self._scopes.set_value(self._scope)
+            self._scopes.setToolTip(_SCOPE_HELP[self._scope])
+            for group in GROUPS:
+                self._groups[group.label].setVisible(shows(self._scope, group.scope))
+            self._groups[_STORAGE].setVisible(self._scope == "app")
+            for name in self._fields:
+                self._show_field(name)
+            self._show_derived()
+        self.values_shown.emit()
 
     def _show_field(self, name: str) -> None:
-        field = self._fields[name]
-        default = field.setting.default
-        if self._scope == "chat" and self._chat is not None:
-            inherited = self._app[name]
-            value = self._chat.get(name, inherited)
-            field.show_value(value, inherited, name in self._chat, "app default")
-        else:
-            value = self._app[name]
-            field.show_value(value, default, value != default, "default")
+        inherited, source = self._layers.inherited(name, self._scope)
+        value, is_set = self._layers.value(name, self._scope), self._layers.is_set(name, self._scope)
+        self._fields[name].show_value(value, inherited, is_set, source)
+
+    def _show_derived(self) -> None:
+        """Show what follows from the fields: the picture, and how many of the folded ones are set."""
+        self._sampling.picture.show_values({name: self._layers.value(name, self._scope) for name in READS})
+        for label, group in self._groups.items():
+            if group.more is not None:
+                folded = (each.name for each in _settings(label) if each.rare)
+                group.more.say(sum(self._layers.is_set(name, self._scope) for name in folded))
+
+    # -- laying out -------------------------------------------------------------------------------------------------
 
     def _lay_out(self) -> None:
         header = QHBoxLayout()
         header.setContentsMargins(16, 0, 12, 0)
         header.addWidget(Label(self._theme, "Settings", weight=600, parent=self))
         header.addStretch(1)
-        self._scopes.setFixedWidth(156)
+        self._scopes.setFixedWidth(224)
         header.addWidget(self._scopes)
-        body = _Body()
-        column = QVBoxLayout(body)
-        column.setContentsMargins(0, 0, 0, 8)
-        column.setSpacing(8)
-        for index, group in enumerate(GROUPS):
-            fields = [self._fields[setting.name] for setting in SETTINGS if setting.group == group.label]
-            self._groups[group.label] = _Group(self._theme, group.label, fields, index > 0, body)
-            column.addWidget(self._groups[group.label])
-        self._groups[_STORAGE] = _Group(self._theme, _STORAGE, [self._storage], True, body)
-        column.addWidget(self._groups[_STORAGE])
-        column.addStretch(1)
         self._scroll = QScrollArea(self)
         self._scroll.setFrameShape(QFrame.Shape.NoFrame)
         self._scroll.setWidgetResizable(True)
         self._scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        body = self._make_body()
         self._scroll.setWidget(body)
         body.setAutoFillBackground(False)
         self._scroll.viewport().setAutoFillBackground(False)
@@ -251,3 +309,28 @@ class SettingsPanel(QWidget):
         holder.setLayout(header)
         layout.addWidget(holder)
         layout.addWidget(self._scroll, 1)
+
+    def _make_body(self) -> QWidget:
+        body = _Body()
+        column = QVBoxLayout(body)
+        column.setContentsMargins(0, 0, 0, 8)
+        column.setSpacing(8)
+        for index, group in enumerate(GROUPS):
+            rows: Sequence[QWidget] = [self._fields[each.name] for each in _settings(group.label) if not each.rare]
+            rare = [self._fields[each.name] for each in _settings(group.label) if each.rare]
+            beside = None
+            if group.values is Sampling:
+                rows, beside = [self._sampling.bar, *rows, self._sampling.picture], self._sampling.beside
+            made = Group(self._theme, group.label, rows, rare=rare, beside=beside, line=index > 0, parent=body)
+            if made.more is not None:
+                self._follow_focus(made.more)
+            self._groups[group.label] = made
+            column.addWidget(made)
+        self._groups[_STORAGE] = Group(self._theme, _STORAGE, [self._storage], parent=body)
+        column.addWidget(self._groups[_STORAGE])
+        column.addStretch(1)
+        return body
+
+
+def _settings(group: str) -> Iterator[Setting]:
+    return (setting for setting in SETTINGS if setting.group == group)

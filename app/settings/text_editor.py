@@ -31,6 +31,9 @@ class TextEditor(Editor):
     def show_value(self, value: Value, inherited: Value, changed: bool) -> None:  # noqa: ARG002
         self.area.show_text(str(value or ""))
 
+    def set_refused(self, refused: bool) -> None:
+        self.area.set_refused(refused)
+
     def flush(self) -> None:
         self.area.flush()
 

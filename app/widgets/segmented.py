@@ -92,9 +92,10 @@ class Segmented(QWidget):
         self._value = value
         self._describe()
 
-    def set_choice_enabled(self, value: str, enabled: bool) -> None:
-        """Let a choice be taken, or not. Raises `KeyError` for a value that is none of the choices."""
+    def set_choice_enabled(self, value: str, enabled: bool, why: str = "") -> None:
+        """Let a choice be taken, or not and `why`. Raises `KeyError` for a value that is none of the choices."""
         self._segments[value].setEnabled(enabled)
+        self._segments[value].setToolTip("" if enabled else why)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         draw_frame(QPainter(self), self.rect(), 6, self._theme.color("selected"))

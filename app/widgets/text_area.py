@@ -25,7 +25,7 @@ class TextArea(QWidget):
     def __init__(self, theme: Theme, name: str, *, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._silent = False
+        self._silent = self._refused = False
         self.edit = QPlainTextEdit(self)
         self.edit.setAccessibleName(name)
         self.edit.setObjectName(f"field.{name}")
@@ -58,10 +58,16 @@ class TextArea(QWidget):
     def show_text(self, text: str) -> None:
         """Show a text without saying so; what was typed and not yet said is dropped."""
         self._debounce.forget()
+        self.set_refused(False)
         if text != self.text:
             self._silent = True
             self.edit.setPlainText(text)
             self._silent = False
+
+    def set_refused(self, refused: bool) -> None:
+        """Mark the text as not applied."""
+        self._refused = refused
+        self.update()
 
     def flush(self) -> None:
         """Say what was typed now."""
@@ -86,6 +92,7 @@ class TextArea(QWidget):
         painter = QPainter(self)
         color = self._theme.color
         edge = "accent" if self.edit.hasFocus() else "border-hi" if self.underMouse() else "border"
+        edge = "critical" if self._refused else edge
         if self.isEnabled():
             draw_frame(painter, self.rect(), _RADIUS, color("field"), color(edge))
         else:

@@ -13,7 +13,7 @@ TOP = 256
 """Tokens whose log-probability is told one by one; those after them are told in blocks."""
 NAMED = 16
 """Tokens whose text is told."""
-CERTAIN = 0.9
+OPEN = 0.6
 """A draw whose likeliest token is above this shows little of what settings do: an earlier one is taken where there is one."""
 BEFORE_TOKENS = 12
 
@@ -21,7 +21,7 @@ BEFORE_TOKENS = 12
 def next_tokens(
     request_id: str, sampler: Sampler, ids: Sequence[int], written: int, tokenizer: Any, end_ids: Collection[int]
 ) -> NextTokens:
-    """Return the newest distribution of a reply of `written` > 0 tokens that left a choice, else the last one.
+    """Return the newest distribution of a reply of `written` > 0 tokens that left a choice, else the one that left most.
 
     `ids` are the tokens of its text, without the one that ended it. The distribution is the model's own: what penalties, biases
     and filters do to it is not in it. Evaluates what `sampler` kept; nothing is added to a step of decoding.
@@ -36,8 +36,8 @@ def next_tokens(
     return NextTokens(
         request_id=request_id,
         before=str(tokenizer.decode(before[-BEFORE_TOKENS:], skip_special_tokens=True, clean_up_tokenization_spaces=False)),
-        texts=tuple(token_texts(_ids(order[:NAMED]), before[-1] if before else None, tokenizer)),
-        logprobs=tuple(cast("list[float]", falling[:TOP].tolist())),
+        texts=tuple(token_texts(_plain(order[:NAMED]), before[-1] if before else None, tokenizer)),
+        logprobs=tuple(_plain(falling[:TOP])),
         tail_counts=counts,
         tail_logprobs=tails,
     )
@@ -49,16 +49,16 @@ def _draw(sampler: Sampler, written: int, end_ids: Collection[int]) -> int:
     seen = list(sampler.recent)[: written - first + 1]
     kept = mx.stack(seen).astype(mx.float32)
     best = kept.max(axis=-1) - mx.logsumexp(kept, axis=-1)
-    certain = _ids(mx.exp(best) > CERTAIN)
-    likeliest = _ids(mx.argmax(kept, axis=-1))
-    for place in reversed(range(len(seen))):
-        if not certain[place] and likeliest[place] not in end_ids:
-            return first + place
-    return written
+    shares, likeliest = _plain(mx.exp(best)), _plain(mx.argmax(kept, axis=-1))
+    newest_first = [place for place in reversed(range(len(seen))) if likeliest[place] not in end_ids]
+    choice = next((place for place in newest_first if shares[place] <= OPEN), None)
+    if choice is None:
+        choice = min(newest_first, key=lambda place: shares[place], default=len(seen) - 1)
+    return first + choice
 
 
-def _ids(array: mx.array) -> list[int]:
-    return cast("list[int]", array.tolist())
+def _plain(array: mx.array) -> list[Any]:
+    return cast("list[Any]", array.tolist())
 
 
 def _blocks(falling: mx.array) -> Iterator[tuple[int, float]]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QLineEdit, QTextBrowser, QWidget
+from PySide6.QtWidgets import QLineEdit, QPlainTextEdit, QTextBrowser, QWidget
 
 from engine.chats.store import ChatStore
 from engine.core.errors import FlintError
@@ -104,7 +104,9 @@ class Driver:
             self.click("settingsButton")
         self.press(self.part("settingsScope"), f"segment.{scope}")
         field = self.part(f"setting.{name}")
-        if isinstance(field, QLineEdit):
+        if not field.isVisible():
+            self.click("more.Sampling")
+        if isinstance(field, QLineEdit | QPlainTextEdit):
             field.setFocus()
             field.selectAll()
             QTest.keyClicks(field, str(value))

@@ -63,9 +63,18 @@ def show_all(panel, qtbot):
     qtbot.mouseClick(panel.findChild(QAbstractButton, "segment.app"), Qt.MouseButton.LeftButton)
 
 
+def unfold(panel, qtbot):
+    """Open what is folded away."""
+    button = panel.findChild(QAbstractButton, "more.Sampling")
+    if not button.isChecked():
+        qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+
+
 def edit(panel, qtbot, name, text):
     """Type or choose as a person would, and leave the field."""
     widget = editor(panel, name)
+    if BY_NAME[name].rare:
+        unfold(panel, qtbot)
     if isinstance(widget, Segmented):
         qtbot.mouseClick(widget.findChild(QAbstractButton, f"segment.{text}"), Qt.MouseButton.LeftButton)
         return
@@ -114,6 +123,8 @@ def test_what_concerns_the_app_is_shown_under_all_chats_only(panel, qtbot):
     assert not any(editor(panel, name).isVisible() for name in APP)
     show_all(panel, qtbot)
     assert all(editor(panel, name).isVisible() for name in APP)
+    qtbot.mouseClick(panel.findChild(QAbstractButton, "segment.model"), Qt.MouseButton.LeftButton)
+    assert panel.scope == "app", "there is no model"
 
 
 def test_a_folder_must_exist(panel, said, qtbot, tmp_path):
@@ -148,6 +159,7 @@ def out_of_range():
 
 def test_out_of_range_is_refused_where_everybody_sees_it(panel, said, qtbot):
     show_all(panel, qtbot)
+    unfold(panel, qtbot)
     for name, text in out_of_range():
         before = panel.field(name).value
         field = editor(panel, name)
@@ -285,10 +297,29 @@ def test_an_emptied_seed_is_a_new_one_for_each_reply(panel, said, qtbot):
     assert said == [("chat", "seed", None)]
 
 
-def test_the_die_draws_a_seed_and_keeps_it(panel, said, qtbot):
-    qtbot.mouseClick(panel.findChild(QAbstractButton, "draw.seed"), Qt.MouseButton.LeftButton)
-    (_, _, seed) = said[0]
-    assert editor(panel, "seed").text() == str(seed)
+@pytest.mark.drives("reuse.seed")
+def test_the_last_seed_is_told_in_the_field_and_taken_again_by_one_click(panel, said, qtbot):
+    reuse, told = panel.findChild(QAbstractButton, "reuse.seed"), panel.findChild(QLabel, "last.seed")
+    assert not reuse.isEnabled()
+    assert not told.isVisible()
+    panel.show_last_seed(29034418)
+    assert (told.isVisible(), told.text()) == (True, "last was 29034418")
+    qtbot.mouseClick(reuse, Qt.MouseButton.LeftButton)
+    assert said == [("chat", "seed", 29034418)]
+    assert editor(panel, "seed").text() == "29034418"
+    assert not told.isVisible()
+    assert not reuse.isEnabled()
+    panel.show_last_seed(7)
+    reuse.setFocus(Qt.FocusReason.TabFocusReason)
+    qtbot.keyClick(reuse, Qt.Key.Key_Space)
+    assert said[-1] == ("chat", "seed", 7)
+
+
+def test_what_is_typed_goes_before_the_last_seed(panel, qtbot):
+    panel.show_last_seed(2**64 - 1)
+    told = panel.findChild(QLabel, "last.seed")
+    qtbot.keyClicks(editor(panel, "seed"), "123456")
+    assert not told.isVisible()
 
 
 def test_none_is_named_beside_the_label_or_under_it(panel):
@@ -299,6 +330,7 @@ def test_none_is_named_beside_the_label_or_under_it(panel):
 
 
 def test_help_opens_under_the_label_and_says_when_it_applies(panel, qtbot):
+    unfold(panel, qtbot)
     for name in CHAT:
         text = panel.findChild(QLabel, f"helpText.{name}")
         assert not text.isVisible()
@@ -313,11 +345,12 @@ def test_help_opens_under_the_label_and_says_when_it_applies(panel, qtbot):
 def test_the_keyboard_reaches_every_field_and_brings_it_into_view(panel, qtbot):
     panel.resize(320, 300)
     show_all(panel, qtbot)
+    unfold(panel, qtbot)
     panel.findChild(QAbstractButton, "segment.app").setFocus(Qt.FocusReason.TabFocusReason)
     # A row of segments is reached at its first one; arrows go through it.
     wanted = {f"segment.{s.choices[0][0]}" if s.choices else f"setting.{name}" for name, s in BY_NAME.items()}
     reached = set()
-    for _ in range(150):
+    for _ in range(220):
         QApplication.processEvents()  # As between two keys of a person: fields that were just shown get their places.
         qtbot.keyClick(panel.focusWidget(), Qt.Key.Key_Tab)
         widget = panel.focusWidget()
@@ -332,6 +365,7 @@ def test_nothing_is_cut_off_at_the_right(panel, qtbot, height):
     panel.resize(WIDTH, height)
     panel.show_values({"unload_after": 30, "max_tokens": 131072, "repetition_window": 4096}, {"max_tokens": 5})
     show_all(panel, qtbot)
+    unfold(panel, qtbot)
     qtbot.waitUntil(lambda: panel._scroll.viewport().width() >= panel._scroll.widget().minimumSizeHint().width())
     for widget in panel.findChildren(TextField):
         right = widget.mapTo(panel, widget.rect().topRight()).x()

@@ -49,6 +49,15 @@ def test_where_none_left_a_choice_the_last_is_told():
     event = told(sampled((50, True), (51, True)), 2)
     assert likeliest(event) == 51
     assert np.exp(event.logprobs[0]) == pytest.approx(1)
+    event = told(sampled((END, True)), 1)
+    assert event.texts[0] == tokenizer_of("byte level").decode([END])
+
+
+def test_where_all_left_little_of_one_the_one_that_left_most_is_told():
+    sampler = sampled((50, True))
+    for strength in (7.5, 8.5, 9.5):  # .86, .94 and .98 for the likeliest of 300.
+        sampler(mx.zeros(SIZE).at[mx.array([50 + int(strength)])].add(strength))
+    assert likeliest(told(sampler, 4)) == 57
 
 
 def test_what_was_drawn_ahead_and_never_shown_is_not_told():
