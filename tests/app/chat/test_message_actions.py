@@ -62,9 +62,8 @@ def pick(menu, title):
 def menu_key(widget):
     """Ask for a widget's menu with the menu key, as the platform does where the focus is."""
     widget.setFocus()
-    target = widget.viewport() if hasattr(widget, "viewport") else widget
-    event = QContextMenuEvent(QContextMenuEvent.Reason.Keyboard, QPoint(4, 4), target.mapToGlobal(QPoint(4, 4)))
-    QApplication.sendEvent(target, event)
+    event = QContextMenuEvent(QContextMenuEvent.Reason.Keyboard, QPoint(4, 4), widget.mapToGlobal(QPoint(4, 4)))
+    QApplication.sendEvent(widget, event)
 
 
 def shortcut(flint, key, modifier):
