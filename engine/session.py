@@ -1,7 +1,7 @@
 """One loaded model and its KV cache: a request goes in, events come out."""
 
 import time
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import replace
 
 import mlx.core as mx
@@ -11,7 +11,7 @@ from engine.cache.policy import CachePolicy
 from engine.cache.prefix import PrefixCache
 from engine.cache.shelf import Shelf
 from engine.core.errors import ContextFull, FlintError, GenerationFailed, OutOfMemory
-from engine.core.facts import Message
+from engine.core.facts import Message, ReplyFacts
 from engine.core.messages import (
     Compacting,
     ContextCompacted,
@@ -33,6 +33,8 @@ from engine.inference.loader import Loaded
 from engine.inference.prefill import LARGEST_CHUNK, ChunkSize
 from engine.inference.prompt_count import Counter, Steps, TextCounter
 from engine.inference.prompt_plan import Plan, plan
+from engine.inference.provenance import made_with
+from engine.inference.replay import ExactReply, compared
 from engine.inference.reply import Bench, Reply, Room
 from engine.inference.rolling import left_out
 from engine.inference.template import Prompt, render, template_hash
@@ -57,7 +59,9 @@ class Session:
         template = template_hash(loaded.tokenizer)
         self._counters = tuple(Counter(loaded.tokenizer, loaded.facts.fingerprint) for _ in range(2))
         self._texts = TextCounter(loaded.tokenizer)
-        self._bench = Bench(loaded, PrefixCache(loaded.model, CachePolicy(), kept_bytes), ChunkSize(), template)
+        self._bench = Bench(
+            loaded, PrefixCache(loaded.model, CachePolicy(), kept_bytes), ChunkSize(), template, made_with(loaded)
+        )
 
     @property
     def cache(self) -> PrefixCache:
@@ -84,6 +88,9 @@ class Session:
         Raises `TemplateError`, `ContextFull`, `OutOfMemory` or `GenerationFailed`; after the last two what was live is gone.
         """
         started = time.perf_counter()
+        if request.replay is not None:
+            yield from self._replayed(request, request.replay, cancelled)
+            return
         sampling = self.loaded.facts.recommended.fill(request.sampling, request.unset)
         request = replace(request, sampling=sampling, unset=())
         if request.when_full == "compact" and request.messages[-1].role != "assistant":
@@ -102,7 +109,36 @@ class Session:
             cancelled=cancelled,
             started=started,
         )
-        yield from self._guarded(reply)
+        yield from self._guarded(reply.events())
+
+    def _replayed(self, request: Generate, then: ReplyFacts, cancelled: Callable[[], bool]) -> Iterator[Event]:
+        """Make an earlier reply once more, and tell what came of it. With another cache policy the cache in use stays."""
+        started = time.perf_counter()
+        request = replace(request, messages=with_summary(request.messages, request.summary))
+        request, prompt, planned, room = yield from self._admitted(request)
+        policy, used = CachePolicy(room.context, request.kv_bits), self.cache
+        aside = used.policy != policy and bool(used.tokens or used.kept_bytes)
+        if aside:
+            self._bench.cache = PrefixCache(self.loaded.model, policy)
+        else:
+            self._adopt(policy)
+        try:
+            self.cache.chat_id = request.chat_id
+            reply = ExactReply(
+                self._bench,
+                request,
+                planned,
+                room,
+                inside_reasoning=prompt.starts_in_reasoning,
+                cancelled=cancelled,
+                started=started,
+            )
+            reply.prepare(then)
+            yield from self._guarded(compared(reply, then, self.loaded, request.request_id))
+        finally:
+            if aside:
+                self._bench.cache = used
+                mx.clear_cache()
 
     def inspect(self, request: Generate, request_id: str, *, writing: bool = False) -> PromptInspected:
         """Return the prompt that `request` would be answered from, and what of it is known now; nothing is computed.
@@ -202,10 +238,10 @@ class Session:
             cache.shrink(spare)
         return refused
 
-    def _guarded(self, reply: Reply) -> Iterator[Event]:
+    def _guarded(self, events: Iterable[Event]) -> Iterator[Event]:
         """Yield a reply's events; whatever MLX raises becomes one of Flint's errors, and what it may have harmed is dropped."""
         try:
-            yield from reply.events()
+            yield from events
         except FlintError:
             raise
         except Exception as error:

@@ -7,13 +7,14 @@ import itertools
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from engine.cache.forwards import Run, add, after, first, joined
 from engine.cache.pieces import Piece, Span, covers
 from engine.cache.stored import State, StoredFile, StoredPiece, StoredState
 
 
 @dataclass(eq=False)
 class Branch:
-    """Tokens from `fork` on, those before it being the parent's.
+    """Tokens from `fork` on, those before it being the parent's; `forwards` tells in which forwards they were computed.
 
     `pieces` holds rows by layer, `states` the state of every recurrent layer at a position: after that many tokens; `stored`
     and `stored_states` stand for those on disk, which may be the same ones. `used` is a tick of the tree's clock; `owners` are
@@ -24,6 +25,7 @@ class Branch:
     parent: "Branch | None"
     fork: int
     tokens: list[int] = field(default_factory=list)
+    forwards: list[Run] = field(default_factory=list)
     pieces: dict[int, list[Piece]] = field(default_factory=dict)
     states: dict[int, State] = field(default_factory=dict)
     stored: dict[int, list[StoredPiece]] = field(default_factory=dict)
@@ -90,8 +92,27 @@ class Branch:
         if position < self.fork or rows or stored or any(child.fork > position for child in self.children):
             return False
         self.states = {at: state for at, state in self.states.items() if at <= position}
-        del self.tokens[position - self.fork :]
+        self.cut_tokens(position)
         return True
+
+    def grow(self, ids: Sequence[int], runs: Sequence[Run]) -> None:
+        """Put tokens behind the branch's own, and in which forwards they were computed."""
+        self.tokens.extend(ids)
+        self.forwards = joined((self.forwards, runs))
+
+    def add(self, ids: Sequence[int]) -> None:
+        """Put the tokens of one forward behind the branch's own."""
+        self.tokens.extend(ids)
+        add(self.forwards, len(ids), len(ids))
+
+    def runs(self, stop: int) -> list[Run]:
+        """Return in which forwards the path's tokens below position `stop` were computed."""
+        return joined(first(branch.forwards, end - start) for branch, (start, end) in self.stretches(stop))
+
+    def cut_tokens(self, position: int) -> None:
+        """Forget the branch's own tokens from `position` on."""
+        del self.tokens[position - self.fork :]
+        self.forwards = first(self.forwards, len(self.tokens))
 
     def drop_middle_state(self) -> int:
         """Forget a state kept in memory between the branch's first and its last two; return the bytes given back."""
@@ -249,7 +270,14 @@ class BranchTree:
         """Bytes kept in all."""
         return sum(branch.nbytes for branch in self.branches())
 
-    def follow(self, tokens: list[int], live: Branch, pinned: int = 0, context: int | None = None) -> Branch:
+    def follow(
+        self,
+        tokens: list[int],
+        live: Branch,
+        pinned: int = 0,
+        context: int | None = None,
+        forwards: Sequence[Run] = (),
+    ) -> Branch:
         """Return a branch whose path begins with `tokens`, read with `pinned` ones pinned, made where there is none.
 
         The `live` one is not added to.
@@ -262,7 +290,7 @@ class BranchTree:
         if branch is live:
             branch = Branch(live, length)
             live.children.append(branch)
-        branch.tokens.extend(tokens[length:])
+        branch.grow(tokens[length:], after(first(forwards, len(tokens)), length))
         branch.pinned = pinned
         return branch
 
@@ -298,7 +326,7 @@ class BranchTree:
             branch.stored[layer] = [piece.part(piece.start, position) for piece in stored if piece.start < position]
         branch.stored_states = {at: state for at, state in branch.stored_states.items() if at <= position}
         end = max([position, *(child.fork for child in branch.children)])
-        del branch.tokens[end - branch.fork :]
+        branch.cut_tokens(end)
         if not (branch.tokens or branch.children or stays):
             self.remove(branch)
 

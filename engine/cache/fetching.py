@@ -108,7 +108,7 @@ def _note(tree: BranchTree, live: Branch, arrival: Arrival, context: int | None)
         bound = min([bound, *(each for each in (arrival.context, context) if each is not None)])
     if not bound:
         return
-    branch = tree.follow(arrival.tokens[:bound], live, arrival.pinned, context)
+    branch = tree.follow(arrival.tokens[:bound], live, arrival.pinned, context, arrival.forwards)
     for owner in arrival.owners:
         branch.own(owner, bound)
     branch.shelve([piece.part(piece.start, bound) for piece in arrival.pieces if piece.start < bound])

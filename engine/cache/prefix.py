@@ -16,6 +16,7 @@ import mlx.core as mx
 from engine.cache import layers as kinds
 from engine.cache.branches import Branch, BranchTree, common_prefix
 from engine.cache.fetching import Fetched, Fetching, NotThere, to_fetch
+from engine.cache.forwards import Run
 from engine.cache.likeness import Likeness
 from engine.cache.make import make_cache
 from engine.cache.pieces import Span, covers, cut, held_spans, needed_spans, rebuild, without
@@ -112,7 +113,19 @@ class PrefixCache:
         """Record that the layers now hold `ids` too."""
         self._unsaved = True
         self.tokens.extend(ids)
-        self.branch.tokens.extend(ids)
+        self.branch.add(ids)
+
+    def forwards(self, stop: int) -> list[Run]:
+        """Return in which forwards the first `stop` tokens held now were computed."""
+        return self.branch.runs(stop)
+
+    def take_back(self, count: int) -> None:
+        """Forget the newest `count` tokens and keep nothing of them. `needs_marks` says where that can't be."""
+        for window in self._windows.values():
+            window.trim(count)
+        del self.tokens[len(self.tokens) - count :]
+        self._spill_at = 0
+        self.branch.cut_off(len(self.tokens))
 
     def mark(self) -> list[mx.array]:
         """Keep the recurrent layers' state after the tokens held now, so that a later prompt can go on from here.

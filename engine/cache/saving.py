@@ -94,7 +94,9 @@ class Saving:
     def _write(self, branch: Branch, contents: Contents, context: int | None, stop: Callable[[], bool]) -> bool:
         end = max((*(piece.stop for _, piece in contents.pieces), *contents.states))
         owners = [chat for chat, position in branch.owners.items() if position >= end]
-        file = self.shelf.write(branch.ids(end), contents, owners, context, files_on(branch, end), stop, branch.pinned)
+        file = self.shelf.write(
+            branch.ids(end), contents, owners, context, files_on(branch, end), stop, branch.pinned, branch.runs(end)
+        )
         if file is None:
             return False
         spans = [(layer, piece.start, piece.stop) for layer, piece in contents.pieces]

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.cache.disk import DiskCache, remove, stored_paths, touch
+from engine.cache.forwards import Run, read
 from engine.cache.stored import Contents, OpenFile, StoredFile, StoredPiece, StoredState, stand_ins
 from engine.cache.stored_file import Header, StoredBroken, read_header, stored_size, write_stored
 from engine.core.errors import Stopped
@@ -31,6 +32,7 @@ class Arrival:
         context = header.facts["context"]
         self.context = None if context is None else int(context)
         self.pinned = int(header.facts.get("pinned", 0))
+        self.forwards = read(header.facts.get("forwards"), len(self.tokens))
 
 
 class Shelf:
@@ -74,13 +76,15 @@ class Shelf:
         spared: Collection[StoredFile],
         stop: Callable[[], bool],
         pinned: int = 0,
+        forwards: Sequence[Run] = (),
     ) -> StoredFile | None:
         """Write a file of what belongs to the path `tokens`; return it, or None where it could not be or `stop` said so.
 
         Room is made for it, but not by removing `spared`. A disk that is full or can't be written is a warning in the log,
         and then nothing is tried for a while.
         """
-        facts = {"identity": self.identity, "owners": sorted(owners), "context": context, "pinned": pinned, **contents.facts()}
+        path_facts = {"context": context, "pinned": pinned, "forwards": [list(run) for run in forwards]}
+        facts = {"identity": self.identity, "owners": sorted(owners), **path_facts, **contents.facts()}
         tensors = contents.tensors()
         try:
             self.disk.ready(self.folder)

@@ -89,6 +89,11 @@ class ReplyFacts(Record):
     A reply that was cut may have gone on: `resumed` holds how many tokens it had each time. `output_tokens` and `output_ids`
     are then of all of it, `prompt_tokens` of what was before it; `seed`, `sampling`, `chunks` and `cached_tokens` (in which the
     reply's own count) are of its last stretch.
+
+    What else it takes to make it once more, bit for bit: `history` tells in which forwards the cached tokens had been computed
+    (runs of a forward's length and of the tokens computed in such ones, as `engine.cache.forwards` has them), `reread` the
+    chunks in which the window was read again while it was written. `prompt_hash` stands for the ids before it; `made_with`
+    names the versions and the device.
     """
 
     model: str
@@ -116,6 +121,10 @@ class ReplyFacts(Record):
     dropped_messages: int = 0
     reasoning_s: float = 0.0
     resumed: tuple[int, ...] = ()
+    history: tuple[tuple[int, int], ...] = ()
+    reread: tuple[int, ...] = ()
+    prompt_hash: str = ""
+    made_with: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, repr=False, eq=False)

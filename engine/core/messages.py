@@ -88,6 +88,9 @@ class Generate(Record):
     Where the memory is not there, `memory_guard` says whether it is refused with a `MemoryRefused` ("ask"), takes the first
     change that makes it fit ("adapt"), or goes ahead ("off"). With `keep_probabilities` "on" a `ReplyOdds` comes before
     the end; "off", nothing of it is computed.
+
+    With `replay`, the facts of an earlier reply, that one is made once more and nothing else: a `Replayed` tells what came of
+    it. `sampling`, `context` and `kv_bits` are then those of the facts.
     """
 
     request_id: str
@@ -103,6 +106,7 @@ class Generate(Record):
     prefill_chunk: int | None = None
     memory_guard: MemoryGuard = "ask"
     keep_probabilities: KeepProbabilities = "off"
+    replay: ReplyFacts | None = None
     unset: tuple[str, ...] = ()
 
 
@@ -335,6 +339,21 @@ class ReplyOdds(Record):
 
 
 @dataclass(frozen=True, repr=False, eq=False)
+class Replayed(Record):
+    """A reply was made once more: the `same`, or the first `tokens` of it and then `got` where `expected` was written.
+
+    `reasons` tell in words what is known to be different from then.
+    """
+
+    request_id: str
+    same: bool
+    tokens: int
+    expected: str
+    got: str
+    reasons: tuple[str, ...]
+
+
+@dataclass(frozen=True, repr=False, eq=False)
 class PromptCounted(Record):
     """A prompt of so many `tokens`: `words` of them are the last message's own, `cached` need not be read again.
 
@@ -432,6 +451,7 @@ type Event = (
     | ModelUnloaded
     | MemoryRefused
     | Compacting
+    | Replayed
     | ContextCompacted
     | PrefillProgress
     | PromptInspected

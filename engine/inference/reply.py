@@ -19,6 +19,7 @@ from engine.inference.next_tokens import next_tokens
 from engine.inference.odds import Odds
 from engine.inference.prefill import ChunkSize, prefill
 from engine.inference.prompt_plan import Plan
+from engine.inference.provenance import Made, ids_hash
 from engine.inference.reply_text import ReplyText
 from engine.inference.sampling import Sampler
 from engine.inference.vocabulary import bias_by_id, breaker_ids
@@ -50,6 +51,7 @@ class Bench:
     cache: PrefixCache
     chunk_size: ChunkSize
     template_hash: str
+    made_with: Made = ()
 
 
 class Reply:
@@ -94,12 +96,17 @@ class Reply:
         self._written: list[int] = []
         self._output = 0
         self._chunks: list[int] = []
+        self._reread: list[int] = []
+        self._history: tuple[tuple[int, int], ...] = ()
+        self._chunk_size = self._again_size = bench.chunk_size
+        self._marks = plan.marks
 
-    def events(self) -> Iterator[Event]:
+    def events(self) -> Generator[Event]:
         """Yield PrefillProgress, TextDelta, NextTokens where a token was written, and one Finished or Cancelled."""
         mx.reset_peak_memory()
         self._began = time.perf_counter()
-        self._cached = self._bench.cache.reuse(self._plan.ids, self._plan.pinned)
+        self._cached = yield from self._know()
+        self._history = tuple(self._bench.cache.forwards(self._cached))
         yield from self._read()
         reason: FinishReason = "cancelled"
         if not self._cancelled():
@@ -115,11 +122,16 @@ class Reply:
         ended: Event = Finished(self._request.request_id, facts)
         yield Cancelled(self._request.request_id, facts) if reason == "cancelled" else ended
 
+    def _know(self) -> Generator[Event, None, int]:
+        """Let the cache hold what it knows of the prompt; the value is how many tokens that is."""
+        yield from ()
+        return self._bench.cache.reuse(self._plan.ids, self._plan.pinned)
+
     def _read(self) -> Iterator[Event]:
         bench = self._bench
         yield self._progress(0)
         ids = self._plan.ids[self._cached :]
-        for length in prefill(bench.loaded.model, bench.cache, ids, bench.chunk_size, self._plan.marks):
+        for length in prefill(bench.loaded.model, bench.cache, ids, self._chunk_size, self._marks):
             self._chunks.append(length)
             yield self._progress(sum(self._chunks))
             if self._cancelled():
@@ -189,7 +201,8 @@ class Reply:
         cache = self._bench.cache
         self._rebased += len(cache.tokens) + 1 - len(fresh)
         known = cache.reuse(fresh, self._plan.pinned)
-        for _ in prefill(self._bench.loaded.model, cache, fresh[known:], self._bench.chunk_size):
+        for length in prefill(self._bench.loaded.model, cache, fresh[known:], self._again_size):
+            self._reread.append(length)
             yield self._delta("", "", time.perf_counter())
             if self._cancelled():
                 return
@@ -246,6 +259,10 @@ class Reply:
             chunks=tuple(self._chunks),
             output_ids=(*self._before, *self._written),
             resumed=(len(self._before),) if self._before else (),
+            history=self._history,
+            reread=tuple(self._reread),
+            prompt_hash=ids_hash(self._plan.ids),
+            made_with=self._bench.made_with,
             kv_bits=cache.policy.kv_bits,
             dropped_tokens=self._room.left_out_tokens + self._rebased + cache.dropped,
             dropped_messages=self._room.left_out + self._messages_gone(),

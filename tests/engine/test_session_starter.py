@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 
 from engine.core.facts import Message
+from engine.core.messages import Replayed
+from engine.core.settings import Sampling
 from engine.inference.loader import is_quantized
 from engine.session import Session
-from tests.engine.talk import GREEDY, ask, assistant, next_logits, prompt_ids, reusable, user
+from tests.engine.talk import GREEDY, ask, assistant, next_logits, prompt_ids, request, reusable, user
 from tests.models.loading import load_folder
 
 FRANCE = user("What is the capital of France?")
@@ -71,3 +73,23 @@ def test_weights_as_stored_answer_as_dense_ones_do(starter_loaded, stored):
     ours, theirs = next_logits(quantized, FRANCE), next_logits(dense, FRANCE)
     assert ours.argmax() == theirs.argmax()
     np.testing.assert_allclose(ours, theirs, atol=2e-2)
+
+
+@pytest.mark.parametrize(
+    "sampling",
+    [
+        Sampling(temperature=1.0, top_p=0.9, max_tokens=12),
+        Sampling(temperature=0.8, min_p=0.1, repetition_penalty=1.2, max_tokens=12),
+    ],
+    ids=["top-p", "min-p and penalty"],
+)
+def test_a_reply_run_again_exactly_is_the_same(starter_loaded, sampling):
+    session = Session(starter_loaded)
+    one = ask(session, FRANCE, sampling=sampling)
+    told = Message("assistant", one.text, one.facts.output_ids, one.facts.fingerprint)
+    two = ask(session, FRANCE, told, RIVER, sampling=sampling)
+    ask(session, STORY, sampling=sampling)
+    asked = replace(request([FRANCE, told, RIVER], two.facts.sampling, two.facts.context), replay=two.facts)
+    for place in (session, Session(starter_loaded)):  # With what is cached, and as after a restart.
+        replayed = list(place.generate(asked))[-2]
+        assert replayed == Replayed("reply", True, len(two.facts.output_ids), "", "", ())
