@@ -1,6 +1,7 @@
 """Copying what is selected of a conversation, on screen or not: as it looks, or as the markdown behind it."""
 
 import time
+from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal
@@ -41,7 +42,7 @@ class SelectionCopy(QObject):
         super().__init__(parent)
         self._parts = parts
         self._unshown = Unshown(theme, self)
-        self._waiting: Iterator[Part] = iter(())
+        self._waiting: deque[Part] = deque()
         self._kind: Kind = "both"
         self._plain: list[str] = []
         self._markdown: list[str] = []
@@ -51,14 +52,14 @@ class SelectionCopy(QObject):
     def copy(self, kind: Kind) -> None:
         """Copy as plain text and as markdown, or only as one of them; nothing where nothing is selected."""
         self._kind, self._plain, self._markdown = kind, [], []
-        self._waiting = iter(list(self._parts()))
+        self._waiting = deque(self._parts())
         self._go_on()
 
     def _go_on(self) -> None:
         until = time.perf_counter() + _SLICE_S
-        for part in self._waiting:
-            self._take(part)
-            if time.perf_counter() > until:
+        while self._waiting:
+            self._take(self._waiting.popleft())
+            if self._waiting and time.perf_counter() > until:
                 self._timer.start()
                 return
         self._timer.stop()
