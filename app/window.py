@@ -228,6 +228,8 @@ class MainWindow(QMainWindow):
             ("Edit", "findInChat", "Find in Chat", "Ctrl+F", self.page.finder.open),
             ("Edit", "findNextMatch", "Find Next", "Ctrl+G", lambda: self.page.finder.step(1)),
             ("Edit", "findPreviousMatch", "Find Previous", "Ctrl+Shift+G", lambda: self.page.finder.step(-1)),
+            ("View", "previousMessage", "Previous Message", "Alt+Up", lambda: self.page.transcript.focus.step(-1)),
+            ("View", "nextMessage", "Next Message", "Alt+Down", lambda: self.page.transcript.focus.step(1)),
             ("View", "jumpToEnd", "Jump to the End", END_KEYS, self.page.transcript.jump_to_bottom),
             ("View", "toggleSidebar", "Show or Hide Sidebar", "Ctrl+Alt+S", self.toggle_sidebar),
             ("View", "showSettings", "Settings", "Ctrl+,", self.toolbar.settings_button.toggle),
@@ -323,6 +325,11 @@ class MainWindow(QMainWindow):
         """Escape closes the newest message where nobody else has a use for it."""
         if event.key() != Qt.Key.Key_Escape or not self.toaster.dismiss_newest():
             super().keyPressEvent(event)
+
+    def focusNextPrevChild(self, forward: bool) -> bool:
+        """Let Tab pass the messages by: the transcript leads through them itself."""
+        passed = self.page.transcript.focus.pass_by(self.focusWidget(), forward=forward)
+        return passed or super().focusNextPrevChild(forward)
 
     def raise_window(self) -> None:
         """Bring the window to the front, as another start asks."""

@@ -16,6 +16,7 @@ from app.chat.needle import Needle, as_searched
 from app.chat.transcript import Transcript
 from app.chat.unshown import Unshown
 from app.theme import Theme
+from app.widgets.announcement import announce
 from engine.chats.records import StoredMessage
 
 _DEBOUNCE_MS, _AGAIN_MS = 120, 250
@@ -92,6 +93,7 @@ class Finder(QObject):
             return
         self._found.step(by)
         self._show_current()
+        self._say()
 
     def close(self) -> None:
         """Hide the bar, take the marks away, and give the focus back to what had it."""
@@ -133,9 +135,11 @@ class Finder(QObject):
         if chosen is None and self._found.total:
             self._choose()
             self._show_current()
+        self._tell()
         if self._waiting:
             self._slices.start()
-        self._tell()
+        else:
+            self._say()
 
     def _look_into(self, index: int) -> None:
         messages = self._transcript.messages
@@ -191,6 +195,10 @@ class Finder(QObject):
         if self._bar is not None:
             self._bar.show_count(self._found.rank, self._found.total, searching=bool(self._waiting))
         self._mark()
+
+    def _say(self) -> None:
+        if self._bar is not None:
+            announce(self._bar, self._bar.count)
 
     def _show_current(self) -> None:
         self._tell()

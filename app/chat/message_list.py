@@ -202,6 +202,20 @@ class MessageList(QAbstractScrollArea):
             self._anchor = _Anchor(index, max(0, room - height) // 3 - top - self._gap(index))
             self._settle()
 
+    def bring_in(self, index: int) -> MessageView:
+        """Return the widget of a message, in view as a whole, or from its top where it is higher than the view."""
+        view = self.measured(index)
+        top = self._top(index) + self._gap(index)
+        bottom = self._top(index) + self._heights[index]
+        value, room = self.verticalScrollBar().value(), self.viewport().height()
+        wanted = min(max(value, bottom + EDGE - room), top - self._edge)
+        if wanted != value:
+            self._follows, self._reading = False, None
+            self._anchor = _Anchor(index, self._top(index) - wanted)
+            self._settle()
+            self._follows = self._is_at_end()
+        return view
+
     def wheelEvent(self, event: QWheelEvent) -> None:
         """Scroll by what a trackpad says, to the pixel; by notches where there is a wheel."""
         pixels = event.pixelDelta().y()

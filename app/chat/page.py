@@ -47,6 +47,7 @@ class ChatPage(QWidget):
         self.drop.hovering.connect(self.composer.set_dropping)
         self.drop.dropped.connect(self.composer.attachments.attach_files)
         self.welcome.prompt_chosen.connect(self.prompt_chosen)
+        self.transcript.focus.left.connect(self.composer.focus_text)
         theme.changed.connect(self.update)
 
     @property

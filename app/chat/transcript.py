@@ -4,17 +4,21 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtGui import QFocusEvent, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QWidget
 
 from app.chat.chat_selection import ChatSelection
 from app.chat.jump_button import JumpButton
 from app.chat.message import MessageView
+from app.chat.message_focus import MessageFocus
 from app.chat.message_list import MessageList
+from app.chat.reply_words import ending_words
 from app.chat.scroll_keys import scroll_step
 from app.chat.spacing import LINE
 from app.chat.view_extras import ViewExtras
 from app.theme import Theme
+from app.widgets.announcement import announce
+from app.widgets.halo import focus_ring
 from engine.chats.records import StoredMessage
 from engine.core.messages import MemoryRefused
 from engine.core.odds import TokenOdds
@@ -43,6 +47,7 @@ class Transcript(MessageList):
         self._extras = ViewExtras()
         self._jump = JumpButton(theme, self)
         self.selection = ChatSelection(theme, self)
+        self.focus = MessageFocus(self)
         self.setObjectName("transcript")
         self.setAccessibleName("Conversation")
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -115,12 +120,16 @@ class Transcript(MessageList):
         if view is not None:
             view.finish(message)
             self._remeasure(index)
+        announce(self, ending_words(message, view.body.toPlainText() if view is not None else message.text))
         self.text_changed.emit(message.id)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Scroll by lines, pages and to both ends."""
         bar = self.verticalScrollBar()
         step = scroll_step(event.key(), bar)
+        if event.matches(QKeySequence.StandardKey.Copy) and self.selection.empty and self.focus.message_id:
+            self.copy_requested.emit(self.focus.message_id)
+            return
         if self.selection.take_key(event):
             return
         if step is None:
@@ -129,6 +138,16 @@ class Transcript(MessageList):
             self.jump_to_bottom()
         else:
             bar.setValue(bar.value() + step)
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """Shift+Tab from below comes to the last control first."""
+        super().focusInEvent(event)
+        if event.reason() == Qt.FocusReason.BacktabFocusReason:
+            self.focus.enter_from_below()
+
+    def focusNextPrevChild(self, forward: bool) -> bool:
+        """Let Tab go through the messages as they stand: their widgets are used again, in any order."""
+        return self.focus.go_on(forward=forward) or super().focusNextPrevChild(forward)
 
     # -- the views -------------------------------------------------------------------------------------------------------
 
@@ -146,6 +165,7 @@ class Transcript(MessageList):
         view.answer_began.connect(self._fold_thought)
         view.thought_opened.connect(self._extras.keep_opened)
         self.selection.watch(view)
+        focus_ring(self._theme, view, 8)
         return view
 
     def _fill(self, view: MessageView, message: StoredMessage) -> None:
