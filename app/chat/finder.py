@@ -216,6 +216,7 @@ class Finder(QObject):
             top = text.mapTo(view, text.rect().topLeft()).y() + text.top_of(start)
             text.show_sideways(start)
             self._transcript.reveal(view.message_id, top, self._theme.line("read"))
+            text.show_sideways(start)
         self._mark()
 
     def _mark(self) -> None:

@@ -1,7 +1,7 @@
 """One message: the user's in a bubble, a reply in the open, with what the model thought and the quiet line under it."""
 
 from PySide6.QtCore import QEvent, QPoint, QRect, Qt, Signal
-from PySide6.QtGui import QContextMenuEvent, QEnterEvent, QFontMetrics, QPainter, QPaintEvent
+from PySide6.QtGui import QContextMenuEvent, QEnterEvent, QFocusEvent, QFontMetrics, QPainter, QPaintEvent
 from PySide6.QtWidgets import QMenu, QWidget
 
 from app.chat.blocks import Gap, Paragraph, Place, Run
@@ -328,6 +328,16 @@ class MessageView(QWidget):
         """The menu, under the pointer or, when a key asked for it, under its button."""
         if self._editor is None and self._message is not None and self._message.state != "streaming":
             self.open_menu(None if event.reason() == QContextMenuEvent.Reason.Keyboard else event.globalPos())
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """The actions come with the keyboard too."""
+        self._stats.hold(True)
+        super().focusInEvent(event)
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        """And go with it."""
+        self._stats.hold(False)
+        super().focusOutEvent(event)
 
     def enterEvent(self, event: QEnterEvent) -> None:
         """The actions come with the pointer."""

@@ -9,9 +9,9 @@ from typing import Literal
 from PySide6.QtCore import QMimeData, QObject, QTimer
 from PySide6.QtGui import QGuiApplication, QTextCursor
 
-from app.chat import selection
 from app.chat.document import Document
 from app.chat.message import MessageView
+from app.chat.selection import selected_markdown, selected_text
 from app.chat.unshown import Unshown
 from app.theme import Theme
 from engine.chats.records import StoredMessage
@@ -76,7 +76,7 @@ class SelectionCopy(QObject):
             return
         whole = cursor.selectionEnd() - cursor.selectionStart() == most
         if self._kind != "markdown":
-            self._plain.append(selection.selected_text(cursor, document))
+            self._plain.append(selected_text(cursor, document))
         if self._kind != "plain":
             source = part.message.reasoning if part.is_thought else part.message.text
             self._markdown.append(source.strip("\n") if whole else _markdown(cursor, document, part))
@@ -100,6 +100,5 @@ class SelectionCopy(QObject):
 
 def _markdown(cursor: QTextCursor, document: Document, part: Part) -> str:
     if part.message.role == "user":
-        return selection.selected_text(cursor, document)
-    as_markdown = getattr(selection, "selected_markdown", selection.selected_text)
-    return str(as_markdown(cursor, document))
+        return selected_text(cursor, document)
+    return selected_markdown(cursor, document)

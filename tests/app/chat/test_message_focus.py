@@ -106,8 +106,8 @@ def test_tab_goes_through_the_controls_as_they_stand(page):
     assert order == sorted(order, key=["q", "r", "q2", "r2"].index)
     assert set(order) == {"q", "r", "q2", "r2"}
     controls = [control for message_id, control in seen if message_id == "r"]
-    assert controls[:3] == ["disclosure", "messageText", "copyCode"]
-    assert {"copyMessage", "regenerate"} <= set(controls[3:])
+    assert controls[:2] == ["disclosure", "messageText"]
+    assert controls.index("copyCode") < controls.index("copyMessage") < controls.index("regenerate")
     assert page.composer.isAncestorOf(focus(page))
     back = []
     for _ in range(len(seen)):
