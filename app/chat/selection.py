@@ -1,15 +1,14 @@
 """What copying a selection gives: plain text that reads as it looked, or the markdown that would look so again."""
 
 from bisect import bisect_right
-from collections.abc import Iterator
 from dataclasses import replace
 
-from PySide6.QtGui import QTextBlock, QTextCharFormat, QTextCursor
+from PySide6.QtGui import QTextBlock, QTextCursor
 
 from app.chat.blocks import Block, Code, Gap, Paragraph, Place, Row, Rule, Run, TableRows
 from app.chat.document import Document
 from app.chat.markdown_writer import clipped, write_markdown
-from app.chat.math_object import source_of
+from app.chat.math_object import OBJECT, source_of
 
 _BREAKS = str.maketrans({"\u2028": "\n", "\u2029": "\n", "\ufdd0": "", "\ufdd1": ""})
 
@@ -51,8 +50,7 @@ def _clipped(document: Document, index: int, start: int, end: int) -> Block | No
             runs = clipped(block.runs, start - begins, end - begins)
             return replace(block, runs=runs) if runs or not block.runs else None
         case Code():
-            text = block.text.encode("utf-16-le", "surrogatepass")[2 * max(0, start - begins) : 2 * (end - begins)]
-            return replace(block, text=text.decode("utf-16-le", "replace"))
+            return replace(block, text=_cut(block.text, max(0, start - begins), end - begins))
         case TableRows():
             return _clipped_table(document, index, block, start, end)
         case _:
@@ -99,7 +97,11 @@ def _part(block: QTextBlock, start: int, end: int, document: Document) -> str:
     index, first = _owner(block, document)
     owner = document.blocks[index]
     from_unit = max(0, start - block.position())
-    part = "".join(source_of(form) * len(text) or text for text, form in pieces_of(block, start, end))
+    part = (
+        _formulas_written(block, start, end)
+        if OBJECT in block.text()
+        else _cut(block.text(), from_unit, end - block.position())
+    )
     if isinstance(owner, Rule):
         return "---"
     if first and from_unit == 0 and owner.place.markers:
@@ -108,17 +110,24 @@ def _part(block: QTextBlock, start: int, end: int, document: Document) -> str:
     return part
 
 
-def pieces_of(block: QTextBlock, start: int, end: int) -> Iterator[tuple[str, QTextCharFormat]]:
-    """Yield what a text block has between two positions of its document, cut where the format changes."""
+def _formulas_written(block: QTextBlock, start: int, end: int) -> str:
+    """Return what a text block shows between two positions of its document, formulas as they were written."""
+    pieces = []
     iterator = block.begin()
     while not iterator.atEnd():
         fragment = iterator.fragment()
-        # Positions count UTF-16 units, Python counts characters.
-        encoded = fragment.text().encode("utf-16-le", "surrogatepass")
-        first, last = max(0, start - fragment.position()), min(fragment.length(), end - fragment.position())
-        if first < last:
-            yield encoded[2 * first : 2 * last].decode("utf-16-le", "replace"), fragment.charFormat()
+        text = _cut(fragment.text(), max(0, start - fragment.position()), end - fragment.position())
+        pieces.append(source_of(fragment.charFormat()) * len(text) or text)
         iterator += 1
+    return "".join(pieces)
+
+
+def _cut(text: str, start: int, end: int) -> str:
+    """Return a text between two positions that count UTF-16 units, as Qt does; Python counts characters."""
+    if text.isascii():
+        return text[start : max(start, end)]
+    encoded = text.encode("utf-16-le", "surrogatepass")
+    return encoded[2 * start : 2 * max(start, end)].decode("utf-16-le", "replace")
 
 
 def _owner(block: QTextBlock, document: Document) -> tuple[int, bool]:
