@@ -35,3 +35,9 @@ def notes_before(tokens: "Sequence[Token]", line: int) -> set[str]:
     """Return the labels of the notes that start before source line `line`."""
     notes = (token for token in tokens if token.type == "footnote_reference_open" and token.map)
     return {str(token.meta["label"]) for token in notes if token.map and token.map[0] < line}
+
+
+def named_notes(tokens: "Sequence[Token]") -> set[str]:
+    """Return the labels of the notes that are given, but for numbers: those need no note to be known."""
+    notes = {str(token.meta["label"]) for token in tokens if token.type == "footnote_reference_open"}
+    return {label for label in notes if not _NUMBER.fullmatch(f"[^{label}]")}

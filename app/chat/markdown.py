@@ -5,12 +5,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from app.chat.blocks import Block, Code, Paragraph, Run
-from app.chat.footnotes import add_footnotes, known_notes, notes_before
+from app.chat.footnotes import add_footnotes, known_notes, named_notes, notes_before
 from app.chat.math_syntax import add_math
 from app.chat.units import Open, OpenTable, Unit, is_fence_end, units
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
+    from markdown_it.token import Token
 
 # A tail longer than this (a paragraph without end) is read again only when it has grown by a sixteenth.
 _LONG_TAIL = 3_000
@@ -59,7 +60,7 @@ class StreamReader:
     """Reads a text that arrives in pieces, at a cost that does not grow with what was read before.
 
     What is sure (every unit but the last, and only up to a line that is complete) is committed and not looked at again. The
-    end is read anew with each piece; `finish` reads the whole once, so that links to addresses given further down resolve.
+    end is read anew with each piece; `finish` reads the whole once where an address or a note was given after it was named.
     """
 
     def __init__(self, reader: "MarkdownIt | None" = None) -> None:
@@ -71,6 +72,7 @@ class StreamReader:
         self._opened: Open = None
         self._references: dict[str, Any] = {}
         self._notes: set[str] = set()
+        self._gave_late = False
         self._committed: list[Block] = []
         self._fence: _OpenFence | None = None
         self._read_length = 0
@@ -107,15 +109,22 @@ class StreamReader:
         return unchanged
 
     def finish(self) -> int:
-        """Read the whole text once; return how many of `blocks` did not change."""
-        found = read(self.text, self._reader)
-        same = 0
-        for old, new in zip(self.blocks, found, strict=False):
-            if old != new:
-                break
+        """Read the end as an end; return how many of `blocks` did not change.
+
+        Where addresses or notes were given after something was committed, that may have named them: all is read again.
+        """
+        if self._carriage:
+            self.feed("\n")
+        before = self.blocks
+        committed = len(self._committed)
+        self._fence = None
+        found = self._committed + [_closed(block) for unit in self._parsed(self._tail)[2] for block in unit.blocks]
+        same = committed
+        if self._gave_late:
+            found, same = list(read(self.text, self._reader)), 0
+        while same < min(len(before), len(found)) and before[same] == found[same]:
             same += 1
-        self.blocks = list(found)
-        self._committed = list(found)
+        self.blocks, self._committed = found, list(found)
         self._tail, self._fence, self._opened = "", None, None
         return same
 
@@ -134,14 +143,24 @@ class StreamReader:
         self.blocks[-1] = replace(last, runs=(*last.runs, Run(chunk)))
         return True
 
-    def _read_tail(self) -> None:
+    def _parsed(self, tail: str) -> "tuple[list[Token], dict[str, Any], list[Unit], list[str]]":
+        """Return tokens, what they name, units and lines of a text that goes on with what was committed."""
         # A table that goes on has its heading read again before its rows.
-        heading = self._opened.heading if isinstance(self._opened, OpenTable) else ""
-        source = decided(heading + self._tail)
-        lines = source.split("\n")
+        lines = (self._heading() + tail).split("\n")
         env: dict[str, Any] = {"references": dict(self._references), "footnotes": known_notes(self._notes)}
-        tokens = self._reader.parse(source, env)
+        tokens = self._reader.parse("\n".join(lines), env)
         found = list(units(tokens, lines, self._opened))
+        given = env["references"].keys() - self._references.keys()
+        self._gave_late = self._gave_late or bool(self._committed and (given or named_notes(tokens) - self._notes))
+        return tokens, env, found, lines
+
+    def _heading(self) -> str:
+        return self._opened.heading if isinstance(self._opened, OpenTable) else ""
+
+    def _read_tail(self) -> None:
+        source = decided(self._heading() + self._tail)
+        heading = self._heading()
+        tokens, env, found, lines = self._parsed(source.removeprefix(heading))
         complete = len(lines) - 1
         cut = max((index for index, unit in enumerate(found) if unit.line < complete), default=0)
         if found and found[-1].undecided and cut == len(found) - 1:
