@@ -9,10 +9,11 @@ from engine.cache.disk import DiskCache, prefix_folder
 from engine.cache.upkeep import Upkeep
 from engine.core.connection import Connection
 from engine.core.errors import EngineStopped, describe
-from engine.core.messages import Command, Failed, Finished, ListModels, ModelsListed
+from engine.core.messages import Command, Event, Failed, Finished, ListModels, ModelsListed
 from engine.core.paths import Paths
 from engine.core.preferences import Preferences
 from engine.core.setting import GB
+from engine.librarian import Librarian
 from engine.models.library import Library
 from engine.worker import Worker
 
@@ -32,6 +33,8 @@ class Host:
         memory, disk = (int(float(preferences.get(f"prefix_cache_{where}") or 0) * GB) for where in ("memory", "disk"))
         upkeep = Upkeep(DiskCache(prefix_folder(paths), disk), memory)
         self._worker = Worker(self.library, self.models_folder, unload_after, upkeep)
+        self._connections: list[Connection] = []
+        self._librarian = Librarian(paths, self._announce)
         self._io = ThreadPoolExecutor(max_workers=1, thread_name_prefix="flint-io")
 
     def start(self) -> None:
@@ -42,14 +45,23 @@ class Host:
         """Return a consumer's end; `wake` is called on an engine thread when events wait for a consumer that rests."""
         connection = Connection(self._route, wake)
         self._worker.join(connection)
+        self._connections.append(connection)
         return connection
 
     def close(self) -> None:
         """Cancel what runs, end every request and join the threads. A second call does nothing."""
+        self._librarian.close()
         self._worker.close()
         self._io.shutdown(wait=True, cancel_futures=True)
 
+    def _announce(self, event: Event) -> None:
+        for connection in self._connections:
+            connection.put(event)
+
     def _route(self, command: Command, connection: Connection) -> None:
+        if self._librarian.handles(command):
+            self._librarian.post(command, connection)
+            return
         if not isinstance(command, ListModels):
             self._worker.post(command, connection)
             return

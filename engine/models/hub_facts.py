@@ -25,7 +25,7 @@ _ELEMENT_BYTES = {
     "F8_E4M3": 1,
 }
 _HASH = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
-_WEIGHTS = (".safetensors", ".gguf")
+WEIGHTS = (".safetensors", ".gguf")
 _NEEDED = (".safetensors", ".json", ".model", ".jinja", ".txt", ".tiktoken", ".gguf")
 # Weights that stand beside the others in another form, and what no model needs to run.
 _LEFT = ("original/", "onnx/", "openvino/", "coreml/", "flax_model", "tf_model", "consolidated", "training_args")
@@ -94,7 +94,7 @@ def _is_safe(file: HubFile) -> bool:
 
 def weights_bytes(files: Iterable[HubFile]) -> int:
     """Return what the weights among files take."""
-    return sum(file.size_bytes for file in files if file.path.endswith(_WEIGHTS))
+    return sum(file.size_bytes for file in files if file.path.endswith(WEIGHTS))
 
 
 def _tagged(tags: Iterable[str], start: str) -> str:

@@ -1,0 +1,148 @@
+"""Serves what is asked of the hub, on threads of its own: a search waits for no download, and neither for the model."""
+
+import logging
+import os
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from engine.core.connection import Connection
+from engine.core.errors import EngineStopped, FlintError, describe
+from engine.core.hub_facts import HubModel
+from engine.core.hub_messages import (
+    AskHubAccount,
+    CancelDownload,
+    DescribeHub,
+    DownloadChanged,
+    DownloadsListed,
+    HubAccount,
+    HubDescribed,
+    HubFound,
+    ListDownloads,
+    PauseDownload,
+    SearchHub,
+    SetHubToken,
+    StartDownload,
+)
+from engine.core.messages import Command, Event, Failed, Finished
+from engine.core.paths import Paths
+from engine.download_queue import DownloadQueue
+from engine.models.hub import Hub
+from engine.models.hub_token import HubToken
+from engine.models.huggingface_cache import cache_folder
+
+logger = logging.getLogger("flint.engine")
+
+AT_ONCE = 8
+BATCH = 8
+"""Configs of found models that are asked for side by side; what they say is told batch by batch."""
+
+type Work = Callable[[Command], Iterator[Event]]
+
+
+class Librarian:
+    """Takes the commands of `handles`; `announce` gets what concerns everybody. No network before one comes."""
+
+    def __init__(self, paths: Paths, announce: Callable[[Event], object], environ: Mapping[str, str] = os.environ) -> None:
+        self._token = HubToken(paths.config, environ)
+        self._hub = Hub(lambda: self._token.read()[0], environ)
+        self._cache = cache_folder(environ)
+        self._queue = DownloadQueue(
+            self._hub,
+            self._cache,
+            paths.data / "downloads.json",
+            lambda download, gone: announce(DownloadChanged("", download, gone)),
+        )
+        self._pool = ThreadPoolExecutor(2, thread_name_prefix="flint-hub")
+        self._went_on = False
+        self._work: dict[type, Work] = {
+            SearchHub: self._search,
+            DescribeHub: self._describe,
+            StartDownload: lambda command: self._do(lambda: self._queue.add(command.model_id)),  # type: ignore[union-attr]
+            PauseDownload: lambda command: self._do(lambda: self._queue.pause(command.model_id)),  # type: ignore[union-attr]
+            CancelDownload: lambda command: self._do(lambda: self._queue.cancel(command.model_id)),  # type: ignore[union-attr]
+            ListDownloads: self._list,
+            SetHubToken: self._set_token,
+            AskHubAccount: self._account,
+        }
+
+    def handles(self, command: Command) -> bool:
+        """Whether a command is one of the hub's."""
+        return type(command) in self._work
+
+    def post(self, command: Command, connection: Connection) -> None:
+        """Carry a command out on another thread; its events go to `connection`. After `close` it fails at once."""
+        closing = Failed(command.request_id, EngineStopped("Flint is closing.").info())
+        try:
+            future = self._pool.submit(self._carry_out, command, connection)
+        except RuntimeError:  # The pool takes nothing after `close`.
+            connection.put(closing)
+            return
+        future.add_done_callback(lambda ended: connection.put(closing) if ended.cancelled() else None)
+
+    def close(self) -> None:
+        """Stop the downloads, which go on at the next start, and end what is asked."""
+        self._queue.close()
+        self._pool.shutdown(wait=False, cancel_futures=True)
+
+    def _carry_out(self, command: Command, connection: Connection) -> None:
+        try:
+            for event in self._work[type(command)](command):
+                connection.put(event)
+            connection.put(Finished(command.request_id))
+        except FlintError as error:
+            connection.put(Failed(command.request_id, error.info()))
+        except Exception as error:
+            logger.exception("%s failed", type(command).__name__)
+            connection.put(Failed(command.request_id, describe(error)))
+
+    def _do(self, work: Callable[[], object]) -> Iterator[Event]:
+        work()
+        yield from ()
+
+    def _search(self, command: Command) -> Iterator[Event]:
+        """Tell what was found, then again with what the models' own configs say of layers and lengths."""
+        assert isinstance(command, SearchHub)
+        models, more = self._hub.search(command.query, command.sort, mlx_only=command.mlx_only, limit=command.limit)
+        yield HubFound(command.request_id, models, more)
+        found = list(models)
+        with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="flint-configs") as pool:
+            for start in range(0, len(found), BATCH):
+                found[start : start + BATCH] = pool.map(self._configured, found[start : start + BATCH])
+                yield HubFound(command.request_id, tuple(found), more)
+
+    def _configured(self, model: HubModel) -> HubModel:
+        try:
+            return self._hub.configured(model)
+        except FlintError:
+            return model  # What was found is shown all the same.
+
+    def _describe(self, command: Command) -> Iterator[Event]:
+        assert isinstance(command, DescribeHub)
+        yield HubDescribed(command.request_id, self._hub.describe(command.model_id))
+
+    def _list(self, command: Command) -> Iterator[Event]:
+        if not self._went_on:
+            self._went_on = True
+            self._queue.go_on()
+        yield DownloadsListed(command.request_id, self._queue.downloads, _free_bytes(self._cache))
+
+    def _set_token(self, command: Command) -> Iterator[Event]:
+        assert isinstance(command, SetHubToken)
+        token = command.token.strip()
+        name = self._hub.account(token) if token else ""
+        yield HubAccount(command.request_id, self._token.keep(token) or self._token.read()[1], name)
+
+    def _account(self, command: Command) -> Iterator[Event]:
+        yield HubAccount(command.request_id, self._token.read()[1])
+
+
+def _free_bytes(folder: Path) -> int:
+    """Return what is free where `folder` is or will be."""
+    while not folder.exists() and folder != folder.parent:
+        folder = folder.parent
+    try:
+        return shutil.disk_usage(folder).free
+    except OSError:
+        return 0
