@@ -44,6 +44,7 @@ class PromptCounts(QObject):
         self._loaded_model = loaded_model
         self._asked = ""
         self._counted: tuple[int, ...] = ()
+        self._growing: StoredMessage | None = None
         self._timer = QTimer(self, singleShot=True, interval=COUNT_AFTER_MS)
         self._timer.timeout.connect(self.count)
         page.composer.text_changed.connect(lambda _: self.touch())
@@ -71,7 +72,7 @@ class PromptCounts(QObject):
         self._timer.stop()
         composer = self._page.composer
         text, attachments = sendable(composer.text), composer.attachments.attachments
-        messages = self._replies.as_they_stand(self._page.transcript.messages) if self._chat.chat_id else []
+        messages = self._messages()
         self._asked = ""
         if not (text or attachments or messages):
             composer.set_note("")
@@ -79,6 +80,20 @@ class PromptCounts(QObject):
             composer.set_note(about(with_attachments(text, attachments)) if text or attachments else "")
         else:
             self._ask(text, attachments, messages)
+
+    def _messages(self) -> list[StoredMessage]:
+        """Return the open chat's messages.
+
+        A reply on its way stays as it was when it was first counted: what grows would be counted anew with every key.
+        """
+        if not self._chat.chat_id:
+            return []
+        messages = self._replies.as_they_stand(self._page.transcript.messages)
+        if messages and messages[-1].state == "streaming":
+            if self._growing is None or self._growing.id != messages[-1].id:
+                self._growing = messages[-1]
+            messages[-1] = self._growing
+        return messages
 
     def _ask(self, text: str, attachments: Sequence[Attachment], messages: Sequence[StoredMessage]) -> None:
         chat_id = self._chat.chat_id

@@ -4,6 +4,7 @@ A reply of one word, “user”, stands in a prompt many times. So the conversat
 text: what lies between two stand-ins is the template's own, and leads through the prompt from one message to the next.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -11,6 +12,8 @@ from typing import Any
 from engine.core.errors import TemplateError
 from engine.core.facts import Message
 from engine.inference.template import render_text
+
+_STAND_IN = re.compile("\ue000([0-9]+)\ue001")
 
 type Place = tuple[int, int]
 
@@ -27,9 +30,9 @@ def places(tokenizer: Any, messages: Sequence[Message], text: str) -> list[Place
         blank = render_text(tokenizer, [replace(one, text=name) for one, name in zip(messages, stand_ins, strict=True)])
     except TemplateError:
         return found
-    if any(blank.count(name) > 1 for name in stand_ins):
+    order = [(match.start(), int(match[1])) for match in _STAND_IN.finditer(blank)]  # One look: there may be a thousand.
+    if len({index for _, index in order}) < len(order):
         return found
-    order = sorted((blank.index(name), index) for index, name in enumerate(stand_ins) if name in blank)
     starts = [start for start, _ in order] + [len(blank)]
     position = starts[0]
     if text[:position] != blank[:position]:
