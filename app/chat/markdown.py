@@ -116,13 +116,13 @@ class StreamReader:
         if self._carriage:
             self.feed("\n")
         before = self.blocks
-        committed = len(self._committed)
         self._fence = None
-        found = self._committed + [_closed(block) for unit in self._parsed(self._tail)[2] for block in unit.blocks]
-        same = committed
+        found = [_closed(block) for block in self._committed]
+        found += [_closed(block) for unit in self._parsed(self._tail)[2] for block in unit.blocks]
         if self._gave_late:
-            found, same = list(read(self.text, self._reader)), 0
-        while same < min(len(before), len(found)) and before[same] == found[same]:
+            found = list(read(self.text, self._reader))
+        same = 0
+        while same < min(len(before), len(found)) and (before[same] is found[same] or before[same] == found[same]):
             same += 1
         self.blocks, self._committed = found, list(found)
         self._tail, self._fence, self._opened = "", None, None
