@@ -19,6 +19,7 @@ PROMISED = {
     "gui_memory",
     "open_chat",
     "prefill_rate",
+    "sidebar",
     "window_streaming",
     "window_time",
 }

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple
 
-from PySide6.QtCore import QAbstractListModel, QMimeData, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
+from PySide6.QtCore import QMimeData, QModelIndex, QObject, QPersistentModelIndex, QStringListModel, Qt, Signal
 
 type Index = QModelIndex | QPersistentModelIndex
 type Key = tuple[str, str, str]
@@ -38,10 +38,11 @@ class Row(NamedTuple):
         return self.kind, self.chat_id or self.folder_id or self.title, self.message_id
 
 
-class ChatListModel(QAbstractListModel):
-    """Rows for a view. Emits `renamed` with a chat's id and its new title after somebody edited it in place.
+class ChatListModel(QStringListModel):
+    """Rows for a view. Qt's own model counts them, since a layout asks for their number once a row.
 
-    `folder_renamed` is the same for a folder.
+    Emits `renamed` with a chat's id and its new title after somebody edited it in place; `folder_renamed` is the same for a
+    folder.
     """
 
     renamed = Signal(str, str)
@@ -50,7 +51,10 @@ class ChatListModel(QAbstractListModel):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._rows: list[Row] = []
+        self._next: list[Row] = []
         self._places: dict[str, int] = {}
+        for moved in (self.rowsInserted, self.rowsRemoved, self.rowsMoved):
+            moved.connect(self._go_on)
 
     @property
     def rows(self) -> Sequence[Row]:
@@ -80,7 +84,8 @@ class ChatListModel(QAbstractListModel):
         here, there = old[start : len(old) - ends], new[start : len(new) - ends]
         if here or there:
             self._exchange(start, here, there)
-        changed = [place for place, row in enumerate(new) if row is not self._rows[place] and row != self._rows[place]]
+        pairs = enumerate(zip(new, self._rows, strict=True))
+        changed = [place for place, (row, before) in pairs if row is not before and row != before]
         self._rows = new
         self._places = _places(new)
         if changed:
@@ -90,30 +95,27 @@ class ChatListModel(QAbstractListModel):
     def _exchange(self, start: int, here: list[Row], there: list[Row]) -> None:
         """Put `there` in the place of `here` in the rows from `start` on."""
         keys, wanted = [row.key for row in here], [row.key for row in there]
-        end = start + len(here)
+        before, after = self._rows[:start], self._rows[start + len(here) :]
         if len(here) > 1 and wanted == [keys[-1], *keys[:-1]]:
-            self.beginMoveRows(_NONE, end - 1, end - 1, _NONE, start)
-            self._rows = [*self._rows[:start], here[-1], *here[:-1], *self._rows[end:]]
-            self.endMoveRows()
+            self._next = [*before, here[-1], *here[:-1], *after]
+            self.moveRows(_NONE, start + len(here) - 1, 1, _NONE, start)
             return
         if here:
-            self.beginRemoveRows(_NONE, start, end - 1)
-            self._rows = self._rows[:start] + self._rows[end:]
-            self.endRemoveRows()
+            self._next = before + after
+            self.removeRows(start, len(here))
         if there:
-            self.beginInsertRows(_NONE, start, start + len(there) - 1)
-            self._rows = [*self._rows[:start], *there, *self._rows[start:]]
-            self.endInsertRows()
+            self._next = [*before, *there, *after]
+            self.insertRows(start, len(there))
+
+    def _go_on(self) -> None:
+        """Rows came, went or moved: this is heard before any view hears of it."""
+        self._rows = self._next
 
     def touch(self, chat_id: str) -> None:
         """Have a chat's row drawn again."""
         place = self.row_of(chat_id)
         if place >= 0:
             self.dataChanged.emit(self.index(place), self.index(place))
-
-    def rowCount(self, parent: Index = _NONE) -> int:
-        """The number of rows; rows have no rows of their own."""
-        return 0 if parent.isValid() else len(self._rows)
 
     def data(self, index: Index, role: int = int(Qt.ItemDataRole.DisplayRole)) -> Any:
         """The title to show, to edit and to read aloud; the whole `Row` under `ROW_ROLE`."""
@@ -180,10 +182,10 @@ def _alike(old: Sequence[Row], new: Sequence[Row]) -> tuple[int, int]:
 
 
 def _places(rows: Sequence[Row]) -> dict[str, int]:
-    places: dict[str, int] = {}
-    for place, row in enumerate(rows):
-        if row.kind != "heading":
-            places.setdefault(row.chat_id or row.folder_id, place)
+    """Return the first place of each chat and folder."""
+    ids = [row.chat_id or row.folder_id for row in rows]
+    places = dict(zip(reversed(ids), range(len(ids) - 1, -1, -1), strict=True))
+    places.pop("", None)
     return places
 
 

@@ -1,6 +1,6 @@
 """The chat list at work: what the sidebar wishes for, done in the store."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from PySide6.QtCore import QObject, Signal
 
@@ -8,6 +8,7 @@ from app.chat.chat_list import UNTITLED
 from app.chat.chat_search import ChatSearch
 from app.chat.controller import ChatController
 from app.chat.folder_controller import FolderController
+from app.chat.listing import Listing
 from app.chat.replies import Replies
 from app.chat.sidebar import Sidebar
 from app.chat.store_work import StoreWork, counted
@@ -40,6 +41,7 @@ class ChatListController(StoreWork):
         self._chat = chat
         self._replies = replies
         self._toaster = toaster
+        self._listing = Listing(store)
         self._undo: dict[str, Toast] = {}
         self.folders = FolderController(store, sidebar, toaster, self.refresh, self)
         self.trash = TrashController(store, sidebar, toaster, self.refresh, self)
@@ -53,17 +55,27 @@ class ChatListController(StoreWork):
         sidebar.wishes.rename_requested.connect(self._rename)
         sidebar.wishes.delete_requested.connect(self._delete)
         sidebar.wishes.pin_requested.connect(self.pin)
-        chat.chats_changed.connect(self.refresh)
+        chat.chats_changed.connect(self._follow)
         chat.chat_opened.connect(self._mark)
 
     def refresh(self) -> None:
         """Read the list again, and who is writing."""
-        store = self._store
-        self.do(lambda: self._sidebar.set_chats(store.chats(), store.folders.all(), store.trash_count()), refresh=False)
-        self._sidebar.set_writing(self._replies.writing_chat())
-        self._sidebar.select(self._chat.chat_id)
+        self._show(self._listing.read)
         self.trash.update()
         self.search.refresh()
+
+    def _follow(self) -> None:
+        """Something was said in a chat: read what is new."""
+        self._show(lambda: self._listing.catch_up(self._chat.chat_id))
+
+    def _show(self, read: Callable[[], object]) -> None:
+        def show() -> None:
+            read()
+            self._sidebar.set_chats(self._listing.chats, self._store.folders.all(), self._store.trash_count())
+
+        self.do(show, refresh=False)
+        self._sidebar.set_writing(self._replies.writing_chat())
+        self._sidebar.select(self._chat.chat_id)
 
     def step(self, steps: int) -> None:
         """Open the chat `steps` under the open one in the list, not over its ends; without an open one, the first or last."""

@@ -66,6 +66,11 @@ class ChatStore:
         """Return the chats outside the trash, newest activity first."""
         return self._summaries("deleted_at IS NULL ORDER BY updated_at DESC, row DESC")
 
+    def chats_since(self, moment: float, chat_id: str | None = None) -> list[ChatSummary]:
+        """Return those with activity at `moment` or later, and the one named, newest activity first."""
+        condition = "deleted_at IS NULL AND (updated_at >= ? OR id = ?) ORDER BY updated_at DESC, row DESC"
+        return self._summaries(condition, (moment, chat_id))
+
     def chat(self, chat_id: str) -> ChatSummary:
         """Return one chat; raise `ChatNotFound` also for one in the trash."""
         with self._database.reading() as connection:
@@ -419,9 +424,9 @@ class ChatStore:
         )
         return place if cursor.rowcount else None
 
-    def _summaries(self, condition: str) -> list[ChatSummary]:
+    def _summaries(self, condition: str, values: tuple[object, ...] = ()) -> list[ChatSummary]:
         with self._database.reading() as connection:
-            rows = connection.execute(f"SELECT {archive.CHAT_COLUMNS} FROM chats WHERE {condition}")
+            rows = connection.execute(f"SELECT {archive.CHAT_COLUMNS} FROM chats WHERE {condition}", values)
             return [archive.summary(row) for row in rows]
 
     def _summary(self, connection: sqlite3.Connection, row: int) -> ChatSummary:

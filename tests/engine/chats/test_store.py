@@ -319,3 +319,14 @@ def test_only_what_is_in_the_trash_can_be_removed_for_good(store):
     assert store.removed_chats() == [gone.id]
     with pytest.raises(ChatNotFound):
         store.message(message.id)
+
+
+def test_what_was_said_since_is_read_alone(store, clock):
+    one, two, three = (store.create_chat(name) for name in ("one", "two", "three"))
+    since = clock.now + 5
+    clock.now += 10
+    store.add_message(two.id, "user", "hello")
+    assert titles(store.chats_since(since)) == ["two"]
+    assert titles(store.chats_since(since, one.id)) == ["two", "one"]
+    store.delete_chat(two.id)
+    assert titles(store.chats_since(since, three.id)) == ["three"]
