@@ -22,6 +22,7 @@ from app.chat.message_actions import MessageActions
 from app.chat.page import ChatPage
 from app.chat.prompt_controller import PromptController
 from app.chat.prompt_counts import PromptCounts
+from app.chat.replaying import ReplayController
 from app.chat.replies import Pending, Replies
 from app.chat.sidebar import Sidebar
 from app.chat.transfer_controller import TransferController
@@ -132,6 +133,10 @@ class MainWindow(QMainWindow):
             lambda: self.models.model_id,
             self,
         )
+        self.replays = ReplayController(
+            self._theme, store, self.bridge, self._preferences, lambda: self.page.transcript.messages, self
+        )
+        self.message_actions.run_again_requested.connect(self.replays.run)
         self.chats = ChatListController(store, self.sidebar, self.chat, self.replies, self.toaster, self)
         self.transfers = TransferController(store, self.sidebar, self.chats, self.toaster, self)
         self.settings = SettingsController(self._preferences, self.settings_panel, self.bridge, self._theme, self)

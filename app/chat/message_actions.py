@@ -235,7 +235,7 @@ class MessageActions(QObject):
             return
         with self._chat.reporting():
             last = self._page.transcript.messages[-1].id == message_id
-            sampling = self._replies.sampling(self._chat.chat_id)
+            sampling = message.facts.sampling if message.facts else self._replies.sampling(self._chat.chat_id)
             fill(
                 menu, Offer(message, last, self._chat.busy, self._models(), message.model_id, sampling), self._deeds(message_id)
             )

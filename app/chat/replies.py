@@ -124,7 +124,7 @@ class Replies(QObject):
     def sampling(self, chat_id: str | None) -> Sampling:
         """Return how the tokens of a chat's next reply would be drawn. Raises a `FlintError`."""
         own = usable(self._store.chat_settings(chat_id)) if chat_id else {}
-        return build(Sampling, {**self._preferences.changed(), **own})
+        return build(Sampling, {**self._preferences.for_model(""), **own})
 
     def of_chat(self, chat_id: str | None) -> Pending | None:
         """Return the reply on its way in a chat, if there is one."""

@@ -1,0 +1,115 @@
+"""A reply being run again exactly, and what came of it: the same tokens, or the first that differs, and why."""
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QDialog, QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
+
+from app.theme import Theme
+from app.widgets.button import Button
+from app.widgets.label import Label
+from engine.core.messages import Replayed
+
+_WIDTH = 440
+_LONGEST = 60
+NO_REASON = "Nothing that is recorded is different from then."
+
+
+class ReplayDialog(QDialog):
+    """`stopped` says that a person closed it while the reply was still being made."""
+
+    stopped = Signal()
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme, self._running = theme, True
+        self.setObjectName("replayDialog")
+        self.setAccessibleName("Run again exactly")
+        self.setWindowTitle("Run Again Exactly")
+        self.setModal(True)
+        self._title = Label(theme, "Running again", style="section")
+        self._words = Label(theme, "Waiting for the model", style="small", role="ink-2", wrap=True)
+        self._texts = QGridLayout()
+        self._texts.setHorizontalSpacing(16)
+        self._texts.setVerticalSpacing(4)
+        self._texts.setColumnStretch(1, 1)
+        self._button = Button(theme, "Cancel")
+        self._button.setObjectName("replayClose")
+        self._button.clicked.connect(self.reject)
+        buttons = QHBoxLayout()
+        buttons.addStretch(1)
+        buttons.addWidget(self._button)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(24, 20, 24, 20)
+        column.setSpacing(12)
+        column.addWidget(self._title)
+        column.addWidget(self._words)
+        column.addLayout(self._texts)
+        column.addStretch(1)
+        column.addLayout(buttons)
+        self.setFixedWidth(_WIDTH)
+        self.finished.connect(self._stop)
+
+    @property
+    def words(self) -> str:
+        """Everything that it says, a line each."""
+        labels = [label.text() for label in self.findChildren(Label)]
+        return "\n".join(text for text in labels if text)
+
+    def show_progress(self, words: str) -> None:
+        """Say how far it is."""
+        if self._running:
+            self._words.setText(words)
+
+    def show_result(self, replayed: Replayed) -> None:
+        """Say what came of it."""
+        self._end()
+        if replayed.same:
+            self._title.setText(f"Same {_tokens(replayed.tokens)}")
+            self._words.setText("Every token came out as it was written. Nothing in the chat was changed.")
+        else:
+            self._title.setText(f"Different from token {replayed.tokens + 1:,} on")
+            before = _tokens(replayed.tokens)
+            start = "The first token is another one." if not replayed.tokens else f"The first {before} came out as they were."
+            self._words.setText(f"{start} Nothing in the chat was changed.")
+            self._add("Written then", _quoted(replayed.expected))
+            self._add("This time", _quoted(replayed.got))
+        reasons = replayed.reasons or (() if replayed.same else (NO_REASON,))
+        for index, reason in enumerate(reasons):
+            self._add(("What is different" if replayed.reasons else "Why") if not index else "", reason)
+        self.adjustSize()
+
+    def show_failure(self, title: str, hint: str) -> None:
+        """Say why it could not be run again."""
+        self._end()
+        self._title.setText("It could not be run again")
+        self._words.setText(f"{title} {hint}".strip())
+        self.adjustSize()
+
+    def _add(self, name: str, text: str) -> None:
+        row = self._texts.rowCount()
+        label = Label(self._theme, name, style="small", role="ink-2")
+        value = Label(self._theme, text, style="small", wrap=True)
+        self._texts.addWidget(label, row, 0)
+        self._texts.addWidget(value, row, 1)
+
+    def _end(self) -> None:
+        self._running = False
+        self._button.setText("Close")
+        self._button.setAccessibleName("Close")
+        self._button.updateGeometry()
+
+    def _stop(self) -> None:
+        if self._running:
+            self._running = False
+            self.stopped.emit()
+
+
+def _tokens(count: int) -> str:
+    return "1 token" if count == 1 else f"{count:,} tokens"
+
+
+def _quoted(text: str) -> str:
+    """Return a token's text in quotes, what can't be seen made visible; what is no token as it is."""
+    if text in ("the end of the reply",):
+        return text[0].upper() + text[1:]
+    shown = text.replace("\n", "⏎").replace("\t", "⇥")
+    return f"“{shown[:_LONGEST]}”"
