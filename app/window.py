@@ -445,6 +445,7 @@ class MainWindow(QMainWindow):
 
     def _on_chat_opened(self, chat_id: str | None) -> None:
         self._remember(LAST_CHAT, chat_id or "")  # Now, not when the window closes: a crash must not lose the place.
+        self.settings.presets.forget("chat")
         self._show_settings_of_chat()
         self.page.composer.focus_text()
 

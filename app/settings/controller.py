@@ -58,8 +58,6 @@ class SettingsController(QObject):
 
     def show_chat(self, values: dict[str, Value], chat_id: str | None, seed: int | None) -> None:
         """Show the values in force, with what the open chat sets for itself, and the seed of its last reply."""
-        if chat_id != self._chat_id:
-            self.presets.forget("chat")
         self._chat_values = dict(values)
         self._chat_id = chat_id
         self._panel.show_last_seed(seed)

@@ -194,7 +194,8 @@ def in_words(found: Outlook) -> str:
 
 def percent(share: float) -> str:
     """Return a share as a whole number of hundredths."""
-    return f"{share * 100:.0f}" if share == 0 or share >= 0.005 else "<1"
+    whole = f"{share * 100:.0f}"
+    return "<1" if whole == "0" and share > 0 else whole
 
 
 def shown(text: str) -> str:
