@@ -2,25 +2,23 @@
 
 import contextlib
 import dataclasses
-import fcntl
 import json
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from engine.core.codec import restore
-from engine.core.disk import disk_errors
 from engine.core.errors import FlintError, Stopped, UsageError, describe
 from engine.core.hub_errors import HubError
 from engine.core.hub_facts import Download, HubDetail
 from engine.metrics import RollingRate
 from engine.models.hub import Hub
 from engine.models.hub_facts import WEIGHTS
-from engine.models.repository_download import LONGEST_PAUSE_S, RepositoryDownload, repository_folder
+from engine.models.repository_download import LONGEST_PAUSE_S, RepositoryDownload, alone, repository_folder
 
 logger = logging.getLogger("flint.engine")
 
@@ -142,7 +140,7 @@ class DownloadQueue:
         """Fetch one model, and say how it ended."""
         model_id = item.download.model_id
         try:
-            with self._alone(model_id):
+            with alone(self._cache, model_id):
                 detail = self._described(item)
                 if not any(file.path.endswith(WEIGHTS) for file in detail.files):
                     raise UsageError(f"{model_id} has no weights that Flint runs.", "Choose a repository with safetensors.")
@@ -226,19 +224,6 @@ class DownloadQueue:
             if item.download.state == "paused":  # Somebody asked for that while it ran.
                 changes = {} if changes.get("state") != "done" else changes
             self._change(item, **{**done, **changes})
-
-    @contextlib.contextmanager
-    def _alone(self, model_id: str) -> Iterator[None]:
-        """Hold the one right to fetch a model into this cache: two at once would write into the same partial files."""
-        lock = self._cache / ".locks" / repository_folder(self._cache, model_id).name / "flint.lock"
-        with disk_errors(lock):
-            lock.parent.mkdir(parents=True, exist_ok=True)
-        with disk_errors(lock), lock.open("w") as held:
-            try:
-                fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                raise UsageError(f"Another Flint is fetching {model_id}.", "Wait for it, or pause it there.") from None
-            yield
 
     # -- what is kept -----------------------------------------------------------------------------------------------
 

@@ -9,6 +9,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from engine.cli.hub import open_hub
 from engine.cli.output import note, print_json
 from engine.core.errors import ModelBroken, ModelNotFound, UsageError
 from engine.core.facts import ModelEntry
@@ -68,13 +69,29 @@ def _predict(model: str, library: Library, preferences: Preferences, asked: Aske
     if path.suffix == ".json":
         name, fit = path.name, predict(_read_config(path), **options)
     else:
-        entry = library.find(model)
-        _check(entry)
-        weights: Any = preferences.get("weights") or "auto"
-        plan = plan_load(Path(entry.path), metal=device.metal, memory_bytes=device.memory_bytes, weights=weights)
-        name, fit = entry.name, predict_load(plan, **options)
+        try:
+            entry = library.find(model)
+        except ModelNotFound:
+            if model.count("/") != 1 or path.is_absolute() or model.startswith((".", "~")):
+                raise
+            name, fit = _predict_on_hub(model, options)
+        else:
+            _check(entry)
+            weights: Any = preferences.get("weights") or "auto"
+            plan = plan_load(Path(entry.path), metal=device.metal, memory_bytes=device.memory_bytes, weights=weights)
+            name, fit = entry.name, predict_load(plan, **options)
     trained = fit.plan.shape.context
     return (change(fit, context=trained) if trained and trained < fit.context else fit), name
+
+
+def _predict_on_hub(model_id: str, options: dict[str, Any]) -> tuple[str, Fit]:
+    """The name and prediction of a model that is not on this machine: its config is asked for, nothing else."""
+    detail = open_hub().describe(model_id)
+    try:
+        config = json.loads(detail.config)
+    except ValueError:
+        raise ModelBroken(f"{model_id} has no config.json that can be read.", "Choose another repository.") from None
+    return detail.model.name, predict(config, weights_bytes=detail.model.size_bytes or None, **options)
 
 
 def _check(entry: ModelEntry) -> None:
@@ -156,7 +173,7 @@ def _show(report: dict[str, Any], fit: Fit) -> None:
 
 
 ModelArgument = Annotated[
-    str, typer.Argument(metavar="MODEL|config.json", help="A model's name, id or path, or a config.json.")
+    str, typer.Argument(metavar="MODEL|config.json", help="A model's name, id or path, its name on the hub, or a config.json.")
 ]
 ContextOption = Annotated[
     int | None, typer.Option("--context", min=1, help="Tokens of context. Default: the trained length, at most 32,768.")

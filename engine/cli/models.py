@@ -1,4 +1,4 @@
-"""`flint models`: list, info, import, fit."""
+"""`flint models`: list, info, import, fit, search, pull."""
 
 import dataclasses
 from pathlib import Path
@@ -8,6 +8,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from engine.cli import hub
 from engine.cli.fit import Asked, ChunkOption, ContextOption, KvBitsOption, ModelArgument, fit_model
 from engine.cli.interrupt import StopOnInterrupt
 from engine.cli.output import WaitingBar, complain, note, print_json
@@ -79,6 +80,26 @@ def fit(
 ) -> None:
     """Say what a model would take here, with its arithmetic, and whether it fits. Nothing is loaded."""
     fit_model(model, open_library(), Preferences(locate().settings), Asked(context, kv_bits, chunk), as_json)
+
+
+@commands.command("search")
+def search(
+    query: Annotated[str, typer.Argument(metavar="WORDS", help="Words of the model's name.")] = "",
+    sort: Annotated[str, typer.Option(help="downloads, updated or likes.")] = "downloads",
+    every: Annotated[bool, typer.Option("--all", help="Also what is not made for MLX.")] = False,
+    limit: Annotated[int, typer.Option(min=1, max=99, help="How many to list.")] = 20,
+    as_json: JsonFlag = False,
+) -> None:
+    """Search the hub, and say of each model whether it fits here."""
+    hub.search(query, sort=sort, every=every, limit=limit, as_json=as_json)
+
+
+@commands.command("pull")
+def pull(
+    model: Annotated[str, typer.Argument(metavar="AUTHOR/MODEL", help="Its name on the hub.")], as_json: JsonFlag = False
+) -> None:
+    """Download a model, or go on with a download, into the Hugging Face cache."""
+    hub.pull(model, as_json=as_json)
 
 
 @commands.command("import")

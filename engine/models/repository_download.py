@@ -5,17 +5,18 @@ The links are made when every file is there: until then an earlier snapshot stay
 """
 
 import contextlib
+import fcntl
 import os
 import shutil
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from engine.core.disk import disk_errors
-from engine.core.errors import DiskFull, Stopped
+from engine.core.errors import DiskFull, Stopped, UsageError
 from engine.core.hub_errors import HubError
 from engine.core.hub_facts import HubDetail
 from engine.core.sizes import size_text
@@ -32,6 +33,23 @@ SPARE = 512 << 20
 def repository_folder(cache: Path, model_id: str) -> Path:
     """Return where a repository is in a Hugging Face cache."""
     return cache / f"models--{model_id.replace('/', '--')}"
+
+
+@contextlib.contextmanager
+def alone(cache: Path, model_id: str) -> Iterator[None]:
+    """Hold the one right to fetch a model into a cache: two at once would write into the same partial files.
+
+    Raises `UsageError` where another process holds it.
+    """
+    lock = cache / ".locks" / repository_folder(cache, model_id).name / "flint.lock"
+    with disk_errors(lock):
+        lock.parent.mkdir(parents=True, exist_ok=True)
+    with disk_errors(lock), lock.open("w") as held:
+        try:
+            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise UsageError(f"Another Flint is fetching {model_id}.", "Wait for it, or pause it there.") from None
+        yield
 
 
 @dataclass
@@ -52,6 +70,7 @@ class RepositoryDownload:
     done_bytes: int = 0
     waiting: "tuple[HubError, float] | None" = None
     _stop: threading.Event = field(default_factory=threading.Event)
+    _abort: threading.Event = field(default_factory=threading.Event)
     _gate: threading.Lock = field(default_factory=threading.Lock)
 
     @property
@@ -70,15 +89,17 @@ class RepositoryDownload:
         return sum(file.size_bytes for file in self.detail.files)
 
     def stop(self) -> None:
-        """Let `run` end with `Stopped`, within a piece of each file."""
+        """Let `run` end with `Stopped`, within a piece of each file, now and ever after."""
         self._stop.set()
+        self._abort.set()
 
     def run(self) -> Path:
         """Fetch what is missing and return the snapshot's folder.
 
         Raises `Stopped`, a `HubError`, `DiskFull` or `ReadOnly`; what was fetched stays in every case.
         """
-        self._stop.clear()
+        if not self._stop.is_set():
+            self._abort.clear()  # An error of one file ended the others of an earlier run.
         blobs = self.folder / "blobs"
         with disk_errors(blobs):
             blobs.mkdir(parents=True, exist_ok=True)
@@ -104,7 +125,7 @@ class RepositoryDownload:
                 folder.rmdir()
 
     def _transfers(self, blobs: Path) -> list[Transfer]:
-        watch = Watch(self._moved, self._stop.is_set)
+        watch = Watch(self._moved, self._abort.is_set)
         known: dict[str, Transfer] = {}
         for file in self.detail.files:  # The same content under two names is fetched once.
             known.setdefault(file.etag, Transfer(self.source, self.detail.model.id, self.detail.commit, file, blobs, watch))
@@ -129,7 +150,7 @@ class RepositoryDownload:
             done, _ = wait(running, return_when=FIRST_EXCEPTION)
             failed = [error for future in done if (error := future.exception()) is not None]
             if failed:
-                self._stop.set()
+                self._abort.set()
                 for future in running:
                     future.cancel()
         if failed:
@@ -155,7 +176,7 @@ class RepositoryDownload:
     def _pause(self, error: HubError, seconds: float) -> None:
         self.waiting = (error, time.monotonic() + seconds)
         self.changed()
-        if self._stop.wait(seconds):
+        if self._abort.wait(seconds):
             raise Stopped
         self.waiting = None
         self.changed()

@@ -1,0 +1,159 @@
+"""`flint models search` and `pull`: models on the hub, from a terminal."""
+
+import dataclasses
+import json
+import os
+import sys
+import threading
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
+from rich.table import Table
+
+from engine.cli.interrupt import StopOnInterrupt
+from engine.cli.output import note, print_json
+from engine.core.errors import Stopped, UsageError
+from engine.core.hub_facts import HubModel
+from engine.core.paths import locate
+from engine.core.sizes import size_text
+from engine.hardware.device import Device, read_device
+from engine.hardware.meters import read_memory
+from engine.models.fit import decode_ceiling, judge, largest_context, predict
+from engine.models.hub import MOST_FOUND, Hub
+from engine.models.hub_facts import WEIGHTS
+from engine.models.hub_token import HubToken
+from engine.models.huggingface_cache import cache_folder
+from engine.models.repository_download import RepositoryDownload, alone
+
+CONTEXT = 32_768
+"""Tokens of context that a found model is judged with, or its trained length where that is shorter."""
+LOOK_S = 0.2
+INTERRUPTED = 130
+
+
+def open_hub() -> Hub:
+    """Return the hub with the token that is there."""
+    token = HubToken(locate().config)
+    return Hub(lambda: token.read()[0])
+
+
+def search(query: str, *, sort: str, every: bool, limit: int, as_json: bool) -> None:
+    """Print the models that a search finds, each with whether it fits here. Raises a `HubError`."""
+    if sort not in ("downloads", "updated", "likes"):
+        raise UsageError(f"--sort can be downloads, updated or likes, not “{sort}”.")
+    hub = open_hub()
+    found, more = hub.search(query, sort, mlx_only=not every, limit=min(limit, MOST_FOUND))  # type: ignore[arg-type]
+    device = read_device()
+    budget = read_memory(working_set=device.working_set_bytes).budget
+    rows = [dataclasses.asdict(model) | verdict_of(model, budget, device) for model in map(hub.configured, found)]
+    if as_json:
+        print_json([{name: value for name, value in row.items() if name != "config"} for row in rows])
+    elif not rows:
+        note("Nothing found. Fewer or other words may help; --all also lists what is not made for MLX.")
+    else:
+        _show(rows)
+        if more:
+            note(f"There are more: --limit shows up to {MOST_FOUND}.")
+
+
+def verdict_of(model: HubModel, budget: int, device: Device) -> dict[str, Any]:
+    """Return whether a found model fits into `budget` bytes and how fast it could write; None where its config does not say."""
+    unknown: dict[str, Any] = {"fits": None, "max_context": None, "peak_bytes": None, "decode_ceiling_tps": None}
+    try:
+        config = json.loads(model.config)
+        size = model.size_bytes or None
+        context = min(model.context or CONTEXT, CONTEXT)
+        fit = predict(config, context=context, metal=device.metal, weights_bytes=size)
+    except Exception:
+        return unknown
+    return {
+        "fits": judge(fit, budget, device.max_buffer_bytes).fits,
+        "max_context": largest_context(fit, budget, device.max_buffer_bytes),
+        "peak_bytes": fit.peak_bytes,
+        "decode_ceiling_tps": decode_ceiling(fit, device.bandwidth_bytes_per_s),
+    }
+
+
+def _show(rows: Sequence[dict[str, Any]]) -> None:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    titles = (
+        ("Model", "left"),
+        ("Size", "right"),
+        ("Quantization", "left"),
+        ("Licence", "left"),
+        ("Downloads", "right"),
+        ("Fits", "left"),
+    )
+    for title, justify in titles:
+        table.add_column(title, justify=justify, overflow="fold", no_wrap=title in ("Model", "Size"))  # type: ignore[arg-type]
+    for row in rows:
+        size = size_text(row["size_bytes"]) if row["size_bytes"] else ""
+        gate = " (gated)" if row["gate"] else ""
+        table.add_row(row["id"], size, row["quantization"], row["licence"] + gate, f"{row['downloads']:,}", _fits(row))
+    Console(highlight=False).print(table)
+
+
+def _fits(row: dict[str, Any]) -> str:
+    if row["fits"] is None:
+        return "unknown"
+    if row["fits"]:
+        return "yes"
+    return f"with {row['max_context']:,} tokens" if row["max_context"] else "no"
+
+
+def pull(model_id: str, *, as_json: bool) -> None:
+    """Fetch a model into the Hugging Face cache, or go on where it was left.
+
+    Raises a `HubError`, `DiskFull`, `ReadOnly` or `UsageError`.
+    """
+    if model_id.count("/") != 1 or not all(model_id.split("/")):
+        raise UsageError(f"“{model_id}” is no name of a model on the hub.", "A name looks like author/model.")
+    hub, cache = open_hub(), cache_folder(os.environ)
+    with alone(cache, model_id):
+        detail = hub.describe(model_id)
+        if not any(file.path.endswith(WEIGHTS) for file in detail.files):
+            raise UsageError(f"{model_id} has no weights that Flint runs.", "Choose a repository with safetensors.")
+        work = RepositoryDownload(hub, cache, detail)
+        try:
+            with StopOnInterrupt(work.stop):
+                folder = _watched(work)
+        except Stopped:
+            note("Stopped. The same command goes on from here.")
+            raise typer.Exit(INTERRUPTED) from None
+    if as_json:
+        print_json({"id": model_id, "folder": str(folder), "size_bytes": work.total_bytes, "commit": detail.commit})
+    else:
+        print(f"{detail.model.name} is ready: flint chat --model {model_id}")
+
+
+def _watched(work: RepositoryDownload) -> Path:
+    """Run a download on another thread, with a bar on stderr, and return its folder; raises what it raised."""
+    outcome: list[Path | BaseException] = []
+
+    def run() -> None:
+        try:
+            outcome.append(work.run())
+        except BaseException as error:
+            outcome.append(error)
+
+    thread = threading.Thread(target=run, name="flint-pull", daemon=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as bar:
+        task = bar.add_task(work.detail.model.name, total=work.total_bytes)
+        thread.start()
+        told = ""
+        while thread.is_alive():
+            thread.join(LOOK_S)
+            waiting = work.waiting
+            bar.update(task, completed=work.done_bytes)
+            if waiting and waiting[0].text != told:
+                told = waiting[0].text
+                note(f"{told} Trying again in {max(0.0, waiting[1] - time.monotonic()):.0f} s.")
+    if isinstance(outcome[0], BaseException):
+        raise outcome[0]
+    return outcome[0]

@@ -1,0 +1,197 @@
+"""`flint models search`, `pull` and `fit` against the hub on loopback: what is printed, what is kept, and kill -9 on the way."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from engine.cli.main import run
+from engine.models.huggingface_cache import cache_folder, cached_repositories
+from engine.models.transfer import CHUNK, PARTIAL
+from tests.hub.repositories import MadeUp, Repository
+from tests.hub.server import Hub as Server
+
+ROOT = Path(__file__).parents[3]
+NAME = "org/Small-1B-4bit"
+CONFIG = {
+    "model_type": "llama",
+    "num_hidden_layers": 16,
+    "hidden_size": 2048,
+    "intermediate_size": 8192,
+    "num_attention_heads": 32,
+    "num_key_value_heads": 8,
+    "vocab_size": 128256,
+    "max_position_embeddings": 131072,
+    "tie_word_embeddings": True,
+    "quantization": {"group_size": 64, "bits": 4},
+}
+
+
+@pytest.fixture
+def server(monkeypatch):
+    from huggingface_hub import close_session
+
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
+    monkeypatch.setenv("PYTHON_KEYRING_BACKEND", "keyring.backends.fail.Keyring")
+    monkeypatch.delenv("HF_TOKEN", raising=False)
+    repository = Repository(
+        NAME, downloads=1234, tags=["mlx", "license:mit"], parameters={"U32": 154_000_000, "BF16": 39_000_000}
+    )
+    repository.add("config.json", CONFIG).add("tokenizer.json", "{}").add("model.safetensors", MadeUp(400_000))
+    with Server(repository) as server:
+        monkeypatch.setenv("HF_ENDPOINT", server.base)
+        yield server
+    close_session()
+
+
+def lines(capsys):
+    captured = capsys.readouterr()
+    return captured.out.splitlines(), captured.err
+
+
+def test_search_lists_what_fits_as_json(server, capsys):
+    server.add(Repository("org/Vague", tags=["mlx"]))
+    assert run(["models", "search", "small", "--json"]) == 0
+    (line,), _ = lines(capsys)
+    (found,) = json.loads(line)
+    assert (found["id"], found["licence"], found["downloads"], found["fits"]) == (NAME, "mit", 1234, True)
+    assert 32_768 <= found["max_context"] <= 131_072
+    assert run(["models", "search", "vague", "--json"]) == 0
+    assert json.loads(lines(capsys)[0][0])[0]["fits"] is None
+
+
+def test_search_prints_a_table_or_that_there_is_nothing(server, capsys):
+    assert run(["models", "search", "small"]) == 0
+    out, _ = lines(capsys)
+    assert any(NAME in line and "yes" in line for line in out)
+    assert run(["models", "search", "zebra"]) == 0
+    out, err = lines(capsys)
+    assert not out
+    assert "Nothing found" in err
+
+
+def test_pull_fetches_and_the_library_has_it(server, capsys):
+    assert run(["models", "pull", NAME, "--json"]) == 0
+    (line,), _ = lines(capsys)
+    told = json.loads(line)
+    assert (Path(told["folder"]) / "model.safetensors").read_bytes() == MadeUp(400_000).read(0, 400_000)
+    assert run(["models", "list", "--json"]) == 0
+    assert NAME in [entry["id"] for entry in json.loads(lines(capsys)[0][0])]
+    before = server.bytes_sent("cdn/")
+    assert run(["models", "pull", NAME]) == 0
+    assert "is ready" in lines(capsys)[0][0]
+    assert server.bytes_sent("cdn/") == before
+
+
+@pytest.mark.parametrize(
+    ("prepare", "code", "word"),
+    [
+        (lambda server: server.repositories.pop(NAME), 31, "no model"),
+        (lambda server: setattr(server.repositories[NAME], "gated", "auto"), 35, "accounts that accepted"),
+        (lambda server: server.fault("model.safetensors", status=403, times=None), 39, "may not read"),
+        (lambda server: server.fault("cdn/", flip_at=3, times=None), 42, "did not arrive"),
+        (lambda server: server.repositories[NAME].files.pop("model.safetensors"), 2, "no weights"),
+    ],
+)
+def test_pull_says_what_is_wrong_and_what_to_do(server, capsys, prepare, code, word):
+    prepare(server)
+    assert run(["models", "pull", NAME]) == code
+    out, err = lines(capsys)
+    assert not out
+    assert word in err
+    assert len(err.strip().splitlines()) >= 2
+
+
+def test_pull_says_what_it_waits_for_and_goes_on(server, capsys):
+    server.fault("cdn/", status=503, headers={"Retry-After": "1"})
+    assert run(["models", "pull", NAME]) == 0
+    assert "Trying again in" in lines(capsys)[1]
+
+
+def test_fit_asks_the_hub_for_a_config_and_for_nothing_else(server, capsys):
+    assert run(["models", "fit", NAME, "--context", "8192", "--json"]) == 0
+    told = json.loads(lines(capsys)[0][0])
+    assert (told["model"], told["context"], told["fits"]) == ("Small 1B 4bit", 8192, True)
+    assert told["weights_bytes"] == 400_000
+    assert not server.requests("cdn/")
+
+
+def test_a_proxy_is_gone_through(server, tmp_path):
+    with Server(*server.repositories.values()) as proxy:
+        environ = {**os.environ, "HF_ENDPOINT": "http://hub.invalid", "HTTP_PROXY": proxy.base, "http_proxy": proxy.base}
+        environ |= {"NO_PROXY": "", "no_proxy": "", "HF_HUB_OFFLINE": "0"}
+        done = subprocess.run(
+            [sys.executable, "-c", "import sys; from engine.cli.main import run; sys.exit(run(sys.argv[1:]))", "models", "search", "small", "--json"],
+            cwd=ROOT, env=environ, capture_output=True, text=True, timeout=120,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        assert json.loads(done.stdout)[0]["id"] == NAME
+
+
+def start_pull(server):
+    environ = {**os.environ, "HF_ENDPOINT": server.base, "HF_HUB_OFFLINE": "0"}
+    command = [
+        sys.executable,
+        "-c",
+        "import sys; from engine.cli.main import run; sys.exit(run(sys.argv[1:]))",
+        "models",
+        "pull",
+        NAME,
+        "--json",
+    ]
+    return subprocess.Popen(command, cwd=ROOT, env=environ, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def partial_bytes():
+    return sum(path.stat().st_size for path in cache_folder(os.environ).glob(f"models--*/blobs/*{PARTIAL}"))
+
+
+def test_ctrl_c_keeps_what_is_there_and_says_how_to_go_on(server):
+    server.repositories[NAME].add("model.safetensors", MadeUp(20_000_000))
+    server.fault("cdn/", trickle_s=0.01, piece=50_000, times=None)
+    process = start_pull(server)
+    end = time.monotonic() + 60
+    while partial_bytes() < 500_000 and time.monotonic() < end:
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "goes on from here" in err
+    assert partial_bytes() >= 500_000
+
+
+@pytest.mark.heavy
+def test_killed_at_twenty_moments_it_ends_with_the_right_bytes_and_fetches_little_twice(server):
+    """200 MB in three files; each kill may cost one chunk of each file that was under way."""
+    repository = server.repositories[NAME]
+    sizes = (120_000_000, 60_000_000, 20_000_000)
+    for number, size in enumerate(sizes):
+        repository.add(f"model-{number}.safetensors", MadeUp(size, number))
+    server.fault("cdn/", trickle_s=0.004, times=None)
+    dice = random.Random(5)
+    total = sum(stored.content.size for stored in repository.files.values())
+    kills = 0
+    while kills < 20:
+        process = start_pull(server)
+        wanted = partial_bytes() + dice.randrange(1, total // 25)
+        end = time.monotonic() + 60
+        while partial_bytes() < wanted and process.poll() is None and time.monotonic() < end:
+            time.sleep(0.005)
+        if process.poll() is not None:
+            break
+        process.kill()
+        process.communicate()
+        kills += 1
+    server.faults.clear()
+    assert start_pull(server).wait(timeout=120) == 0
+    (found,) = cached_repositories(cache_folder(os.environ))
+    for path, stored in repository.files.items():
+        assert (found.snapshot / path).resolve().name == stored.etag
+    again = server.bytes_sent("cdn/") - total
+    assert again <= kills * (len(sizes) + 1) * (CHUNK + 2_000_000), again
