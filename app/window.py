@@ -249,6 +249,8 @@ class MainWindow(QMainWindow):
             ("Message", "forkChat", "Fork Chat", "Ctrl+Shift+K", message.fork_last),
             ("Message", "runAgain", "Run Again Exactly", "", message.run_last_again),
             ("Message", "deleteMessage", "Delete Message", "Ctrl+Shift+Backspace", message.delete_last),
+            ("Chat", "attachFiles", "Attach Files…", "Ctrl+U", self.page.composer.choose_files),
+            ("Chat", "choosePrompt", "System Prompt…", "Ctrl+Shift+P", self.prompts.open_list),
             ("Chat", "stopReply", "Stop Reply", "", self.chat.stop),
             ("Chat", "nextChat", "Next Chat", "Ctrl+Alt+Down", lambda: self.chats.step(1)),
             ("Chat", "previousChat", "Previous Chat", "Ctrl+Alt+Up", lambda: self.chats.step(-1)),

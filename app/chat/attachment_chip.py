@@ -38,6 +38,11 @@ class AttachmentChip(QAbstractButton):
         theme.changed.connect(self.update)
 
     @property
+    def focus_chain(self) -> list[QWidget]:
+        """The chip and its button, in the order of Tab."""
+        return [self, self._remove] if self._remove else [self]
+
+    @property
     def words(self) -> str:
         """What the chip says: the name, and what is known of it."""
         return f"{self._name}, {self._detail}"

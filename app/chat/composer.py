@@ -264,6 +264,7 @@ class Composer(QWidget):
 
     def _follow_attachments(self) -> None:
         self._show_chips()
+        self.foot.chain_focus()
         self._offer_send()
 
     def _show_chips(self, _number: int = 0) -> None:

@@ -1,5 +1,7 @@
 """The line under the composer's text: what can be attached and is, a quiet note, send and stop in one place."""
 
+import itertools
+
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import QWidget
@@ -47,6 +49,13 @@ class ComposerFoot(QWidget):
         widget.setParent(self)
         widget.setCursor(Qt.CursorShape.ArrowCursor)
         self._tools.append(widget)
+
+    def chain_focus(self) -> None:
+        """Let Tab go from left to right; chips are made as they come."""
+        chips = [part for chip in self.chips.chips for part in chip.focus_chain]
+        chain = [*self._tools, *chips, self.send, self.stop]
+        for one, following in itertools.pairwise(chain):
+            QWidget.setTabOrder(one, following)
 
     def arrange(self, width: int) -> int:
         """Put everything in its place in `width` pixels, and return the height; the widget takes that size."""

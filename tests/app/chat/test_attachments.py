@@ -135,6 +135,13 @@ def test_files_are_picked(flint, files, by):
 
 
 @pytest.mark.drives("composer")
+def test_the_picker_opens_by_its_shortcut(flint):
+    flint.key(Qt.Key.Key_U, Qt.KeyboardModifier.ControlModifier)
+    flint.part("attachDialog", QFileDialog).reject()
+    flint.wait(lambda: flint.part("composer").hasFocus())
+
+
+@pytest.mark.drives("composer")
 def test_copied_files_are_pasted(flint, files):
     paste(flint, mime(files("a.txt", "A"), files("b.txt", "B")))
     settled(flint)

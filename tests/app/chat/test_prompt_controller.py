@@ -89,6 +89,13 @@ def test_a_prompt_is_picked_by_keyboard(flint):
     assert words(flint) == "Concise"
 
 
+@pytest.mark.drives("composer")
+def test_the_list_opens_by_its_shortcut(flint):
+    held = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
+    flint.key(Qt.Key.Key_P, held)
+    assert flint.part("promptSearch").hasFocus()
+
+
 @pytest.mark.parametrize("way", ["escape", "press"])
 def test_the_list_is_left_without_a_choice(flint, way):
     flint.click("promptButton")
