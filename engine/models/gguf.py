@@ -17,7 +17,8 @@ from pathlib import Path
 
 from engine.core.disk import disk_errors
 from engine.core.errors import DiskFull
-from engine.models.gguf_header import Header, read_header
+from engine.models.gguf_file import Header
+from engine.models.gguf_header import model_stem, read_header
 from engine.models.gguf_model import read_model
 from engine.models.gguf_plan import GgufModel
 from engine.models.gguf_source import ImportCancelled, Source
@@ -51,10 +52,12 @@ def import_gguf(
 ) -> Path:
     """Convert a GGUF into a model folder under `destination_root` and return that folder.
 
+    Of a model in several files `source` may be any; the others lie beside it.
     `name` is the model's name for people (by default made from the file's name); the folder is named after it. `bits` says
-    what becomes of tensors whose kind MLX has no form for (K-quants): quantized anew to 8, 6 or 4 bits, or None for float16;
-    all others keep their numbers. `progress` gets bytes of the source done and in all. A file whose content was imported
-    before, at the same `bits` where they matter, is not converted again.
+    what becomes of tensors whose kind MLX has no form for (K and IQ quants): quantized anew to 8, 6 or 4 bits, but kept in
+    their own where MLX can keep their integers (Q4_K, Q5_K) and they are no more; or None for float16. All others keep their
+    numbers. `progress` gets bytes of the source done and in all. A file whose content was imported before, at the same `bits`
+    where they matter, is not converted again.
 
     Raises `ModelNotFound`, `ModelBroken` or `ModelUnsupported` for what is wrong with the file, `DiskFull` or `ReadOnly` for
     the destination, `ImportCancelled` when `cancelled()` turned true, `ValueError` for other `bits`.
@@ -64,7 +67,7 @@ def import_gguf(
     rounded = _rounded_to(model, bits)
 
     def reopened() -> Source:
-        return Source(source, header.file_size, progress, cancelled)
+        return Source(header, progress, cancelled)
 
     # Asked before the lock too: a folder that may not be written to can still hold the model.
     found = _imported_before(header, destination_root, reopened, rounded)
@@ -77,12 +80,12 @@ def import_gguf(
         found = _imported_before(header, destination_root, reopened, rounded)
         if found is not None:
             return found
-        name = name.strip() or human_name(source.stem)
+        name = name.strip() or human_name(model_stem(header.path))
         with disk_errors(destination_root / folder_name(name)), _partial(destination_root) as folder:
             _check_space(model, tokenizer, destination_root, name, bits)
             with reopened() as opened:
                 _write_model(header, model, tokenizer, folder, opened, bits)
-                record = Record(name, source.name, header.file_size, opened.sha256(), rounded)
+                record = Record(name, header.path.name, header.file_size, opened.sha256(), rounded)
             write_record(folder, record)
             _flush(folder)
             return _place(folder, destination_root, record)
@@ -210,7 +213,8 @@ def _dtype(model: GgufModel, bits: Bits) -> str:
     """Return the float type of most weights: what scales are stored in, where weights are quantized."""
     sizes: dict[str, int] = {}
     for planned in model.tensors:
-        kind = {"F32": "float32", "F16": "float16", "BF16": "bfloat16"}[storage(planned, bits).dtype]
+        # MXFP4's scales are of no type that is computed in.
+        kind = {"F32": "float32", "F16": "float16", "BF16": "bfloat16", "U8": "bfloat16"}[storage(planned, bits).dtype]
         sizes[kind] = sizes.get(kind, 0) + planned.info.size
     return max(sizes, key=lambda kind: sizes[kind])
 

@@ -6,32 +6,21 @@ others' positions rotate with base 10,000. Q and K are not interleaved. Pictures
 """
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
-from engine.models.gguf_header import Header
-from engine.models.gguf_plan import GgufModel, Planned, Settings, check_shapes, locate
+from engine.models.gguf_file import Header
+from engine.models.gguf_gemma2 import BLOCK
+from engine.models.gguf_plan import GgufModel, Settings, check_shapes, located
+from engine.models.gguf_rope import rope_scaling
+from engine.models.gguf_shapes import Shape, attention, ends, feed_forward, norms
 
 PATTERN = 6
 LOCAL_ROPE_BASE = 10000.0
 # The 27B scales its queries by the width for a head instead of by the head's length; llama.cpp knows it by its layers.
 LAYERS_OF_27B = 62
 
-_TOP = {"token_embd": "model.embed_tokens", "output_norm": "model.norm", "output": "lm_head"}
-_BLOCK = {
-    "attn_norm": "input_layernorm",
-    "attn_q": "self_attn.q_proj",
-    "attn_k": "self_attn.k_proj",
-    "attn_v": "self_attn.v_proj",
-    "attn_output": "self_attn.o_proj",
-    "attn_q_norm": "self_attn.q_norm",
-    "attn_k_norm": "self_attn.k_norm",
-    "post_attention_norm": "post_attention_layernorm",
-    "ffn_norm": "pre_feedforward_layernorm",
-    "post_ffw_norm": "post_feedforward_layernorm",
-    "ffn_gate": "mlp.gate_proj",
-    "ffn_up": "mlp.up_proj",
-    "ffn_down": "mlp.down_proj",
-}
+_BLOCK = {**BLOCK, "attn_q_norm": "self_attn.q_norm", "attn_k_norm": "self_attn.k_norm"}
 
 
 def read_gemma3(header: Header) -> GgufModel:
@@ -73,12 +62,9 @@ def read_gemma3(header: Header) -> GgufModel:
         "tie_word_embeddings": not settings.has_tensor("output.weight"),
     }
     # It stretches the positions of the layers that attend to everything, in mlx-lm as in llama.cpp.
-    if (scaling := settings.linear_scaling()) is not None:
+    if (scaling := rope_scaling(settings, "linear")) is not None:
         config["rope_scaling"] = scaling
-    tensors = []
-    for info in header.tensors:
-        path, part = locate(settings, info, _TOP, _BLOCK)
-        tensors.append(Planned(info, path, part, one_added=path.endswith("norm")))
+    tensors = [replace(planned, one_added=planned.path.endswith("norm")) for planned in located(settings, _BLOCK)]
     check_shapes(settings, _expected(config), tensors)
     return GgufModel(config, tuple(tensors))
 
@@ -99,23 +85,10 @@ def _pattern(settings: Settings, layers: int) -> int:
     return period
 
 
-def _expected(config: Mapping[str, Any]) -> Iterator[tuple[str, tuple[int, ...]]]:
-    hidden, inner, size = config["hidden_size"], config["intermediate_size"], config["head_dim"]
-    rows, kv_rows = config["num_attention_heads"] * size, config["num_key_value_heads"] * size
-    yield "model.embed_tokens.weight", (config["vocab_size"], hidden)
-    yield "model.norm.weight", (hidden,)
-    if not config["tie_word_embeddings"]:
-        yield "lm_head.weight", (config["vocab_size"], hidden)
+def _expected(config: Mapping[str, Any]) -> Iterator[Shape]:
+    yield from ends(config)
     for layer in range(config["num_hidden_layers"]):
         at = f"model.layers.{layer}"
-        for name in ("input", "post_attention", "pre_feedforward", "post_feedforward"):
-            yield f"{at}.{name}_layernorm.weight", (hidden,)
-        yield f"{at}.self_attn.q_norm.weight", (size,)
-        yield f"{at}.self_attn.k_norm.weight", (size,)
-        yield f"{at}.self_attn.q_proj.weight", (rows, hidden)
-        yield f"{at}.self_attn.k_proj.weight", (kv_rows, hidden)
-        yield f"{at}.self_attn.v_proj.weight", (kv_rows, hidden)
-        yield f"{at}.self_attn.o_proj.weight", (hidden, rows)
-        yield f"{at}.mlp.gate_proj.weight", (inner, hidden)
-        yield f"{at}.mlp.up_proj.weight", (inner, hidden)
-        yield f"{at}.mlp.down_proj.weight", (hidden, inner)
+        yield from norms(config, at, "input", "post_attention", "pre_feedforward", "post_feedforward")
+        yield from attention(config, at, normed=True)
+        yield from feed_forward(config, at)

@@ -1,245 +1,85 @@
-"""The header of a GGUF file, read by hand: nothing in it is trusted before it was checked against the file's size.
+"""The header of a GGUF model, in one file or in several that lie beside each other.
 
-Layout (GGUF 2 and 3, little-endian): magic, version, number of tensors, number of metadata entries; the entries; a
-description of each tensor; padding to the alignment; the tensors' bytes.
+llama.cpp splits a model into `NAME-00001-of-00003.gguf` and so on. Each is a GGUF of its own; the first says everything about
+the model, the others describe their tensors. Any part stands for the whole model.
 """
 
-import array
-import math
-import struct
-import sys
-from collections.abc import Mapping
-from dataclasses import dataclass
+import re
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, BinaryIO
 
-from engine.core.errors import ModelBroken, ModelNotFound, ModelUnsupported
+from engine.core.errors import ModelBroken, ModelUnsupported
+from engine.models.gguf_file import Header, read_file
 
-MAGIC = b"GGUF"
-VERSIONS = (2, 3)
-DEFAULT_ALIGNMENT = 32
+# Each is a file held open. The largest models come in some 60.
+MAX_PARTS = 128
 
-# A text or a list longer than this has no place in a header: the largest vocabularies have some 260,000 tokens.
-MAX_TEXT_BYTES = 16 * 2**20
-MAX_ITEMS = 4 * 2**20
-MAX_DIMENSIONS = 4
-
-# ggml's tensor kinds: number → (name, weights in a block, bytes of a block).
-KINDS: Mapping[int, tuple[str, int, int]] = {
-    0: ("F32", 1, 4),
-    1: ("F16", 1, 2),
-    2: ("Q4_0", 32, 18),
-    3: ("Q4_1", 32, 20),
-    6: ("Q5_0", 32, 22),
-    7: ("Q5_1", 32, 24),
-    8: ("Q8_0", 32, 34),
-    9: ("Q8_1", 32, 40),
-    10: ("Q2_K", 256, 84),
-    11: ("Q3_K", 256, 110),
-    12: ("Q4_K", 256, 144),
-    13: ("Q5_K", 256, 176),
-    14: ("Q6_K", 256, 210),
-    15: ("Q8_K", 256, 292),
-    16: ("IQ2_XXS", 256, 66),
-    17: ("IQ2_XS", 256, 74),
-    18: ("IQ3_XXS", 256, 98),
-    19: ("IQ1_S", 256, 50),
-    20: ("IQ4_NL", 32, 18),
-    21: ("IQ3_S", 256, 110),
-    22: ("IQ2_S", 256, 82),
-    23: ("IQ4_XS", 256, 136),
-    24: ("I8", 1, 1),
-    25: ("I16", 1, 2),
-    26: ("I32", 1, 4),
-    27: ("I64", 1, 8),
-    28: ("F64", 1, 8),
-    29: ("IQ1_M", 256, 56),
-    30: ("BF16", 1, 2),
-    34: ("TQ1_0", 256, 54),
-    35: ("TQ2_0", 256, 66),
-    39: ("MXFP4", 32, 17),
-    40: ("NVFP4", 64, 36),
-    41: ("Q1_0", 128, 18),
-}
-
-_STRING, _ARRAY = 8, 9
-_SCALARS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
-_NOT_A_GGUF = "Choose a file whose name ends in .gguf. If this one does, download it again."
-_DOWNLOAD_AGAIN = "Download the file again."
-
-
-@dataclass(frozen=True)
-class TensorInfo:
-    """One tensor of the file: `shape` outermost dimension first, `offset` and `size` in bytes of the file."""
-
-    name: str
-    kind: str
-    shape: tuple[int, ...]
-    offset: int
-    size: int
-
-
-@dataclass(frozen=True)
-class Header:
-    """A checked header: `metadata` as Python values (numeric lists as `array.array`), the `tensors` in the file's order."""
-
-    path: Path
-    version: int
-    metadata: Mapping[str, Any]
-    tensors: tuple[TensorInfo, ...]
-    file_size: int
-
-    @property
-    def architecture(self) -> str:
-        """The model's architecture as the file names it, as “llama”; empty when it does not say."""
-        value = self.metadata.get("general.architecture")
-        return value if isinstance(value, str) else ""
-
-
-class _Reader:
-    """Reads forward and refuses whatever would reach past the end of the file before taking memory for it."""
-
-    def __init__(self, file: BinaryIO, path: Path, size: int) -> None:
-        self.file, self.path, self.left = file, path, size
-        self.size = size
-
-    def cut_short(self) -> ModelBroken:
-        return ModelBroken(f"{self.path.name} is cut short: it ends before its contents do.", _DOWNLOAD_AGAIN)
-
-    def damaged(self, what: str) -> ModelBroken:
-        return ModelBroken(f"{self.path.name} is damaged: {what}.", _DOWNLOAD_AGAIN)
-
-    def take(self, count: int) -> bytes:
-        if count > self.left:
-            raise self.cut_short()
-        data = self.file.read(count)
-        if len(data) != count:
-            raise self.cut_short()
-        self.left -= count
-        return data
-
-    def number(self, code: str) -> Any:
-        return struct.unpack("<" + code, self.take(struct.calcsize("<" + code)))[0]
-
-    def count(self, smallest: int) -> int:
-        """Read a count of things that take at least `smallest` bytes each."""
-        value = int(self.number("Q"))
-        if value * smallest > self.left:
-            raise self.cut_short()
-        return value
-
-    def text(self) -> str:
-        length = self.number("Q")
-        if length > self.left:
-            raise self.cut_short()
-        if length > MAX_TEXT_BYTES:
-            raise self.damaged("a text in its header is longer than any text could be")
-        try:
-            return self.take(length).decode("utf-8")
-        except UnicodeDecodeError:
-            raise self.damaged("a text in its header is not UTF-8") from None
-
-    def value(self, kind: int) -> Any:
-        if kind == _STRING:
-            return self.text()
-        if kind == _ARRAY:
-            return self.items()
-        if kind not in _SCALARS:
-            raise self.damaged(f"its header uses value kind {kind}, which does not exist")
-        return self.number(_SCALARS[kind])
-
-    def items(self) -> Any:
-        kind = self.number("I")
-        if kind == _ARRAY:
-            raise self.damaged("its header has a list of lists")
-        if kind != _STRING and kind not in _SCALARS:
-            raise self.damaged(f"its header uses value kind {kind}, which does not exist")
-        width = 8 if kind == _STRING else struct.calcsize("<" + _SCALARS[kind])
-        length = self.count(width)
-        if length > MAX_ITEMS:
-            raise self.damaged("a list in its header is longer than any vocabulary")
-        if kind == _STRING:
-            return [self.text() for _ in range(length)]
-        values: array.array[Any] = array.array("B" if kind == 7 else _SCALARS[kind])
-        values.frombytes(self.take(length * width))
-        if sys.byteorder == "big":
-            values.byteswap()
-        return values
+_PART = re.compile(r"(.+)-(\d{5})-of-(\d{5})\.gguf", re.IGNORECASE)
 
 
 def read_header(path: Path) -> Header:
-    """Read and check the header of a GGUF file: every count, length and tensor lies inside the file.
+    """Read and check the header of a GGUF and of all its parts: every count, length and tensor lies inside its file.
 
-    Raises `ModelNotFound` when there is no such file, `ModelBroken` when it is not a GGUF, cut short or damaged, and
-    `ModelUnsupported` for another version of the format or a tensor kind that has no known size.
+    Raises `ModelNotFound` when there is no such file; `ModelBroken` when it is not a GGUF, cut short, damaged or lacks parts,
+    which are named; `ModelUnsupported` for another version of the format or a tensor kind that has no known size.
     """
-    try:
-        size = path.stat().st_size
-        with path.open("rb") as file:
-            return _read(_Reader(file, path, size))
-    except FileNotFoundError:
-        raise ModelNotFound(f"There is no file {path}.", "Check the path.") from None
-    except IsADirectoryError:
-        raise ModelBroken(f"{path.name} is a folder, not a GGUF file.", _NOT_A_GGUF) from None
-    except OSError as error:
-        raise ModelBroken(f"{path.name} could not be read: {error.strerror}.", "Check the file's permissions.") from error
+    header = read_file(path)
+    count = header.metadata.get("split.count", 1)
+    if isinstance(count, bool) or not isinstance(count, int) or not 0 <= count <= MAX_PARTS:
+        raise ModelBroken(f"{path.name} is damaged: it is one of {count} parts.", "Download the file again.")
+    return header if count < 2 else _joined(header, _parts(path, count))
 
 
-def _read(reader: _Reader) -> Header:
-    if reader.left < 4 or reader.take(4) != MAGIC:
-        raise ModelBroken(f"{reader.path.name} is not a GGUF file.", _NOT_A_GGUF)
-    version = reader.number("I")
-    if version not in VERSIONS:
+def model_stem(path: Path) -> str:
+    """Return a file's name without its ending and without what makes it a part."""
+    match = _PART.fullmatch(path.name)
+    return match[1] if match else path.stem
+
+
+def is_later_part(path: Path) -> bool:
+    """Say whether a file is, by its name, a part of a model but not the first, which stands for all of them."""
+    match = _PART.fullmatch(path.name)
+    return match is not None and int(match[2]) > 1
+
+
+def _parts(path: Path, count: int) -> list[Path]:
+    """Return the paths of all parts, in order; raises `ModelBroken`, naming those that are not there."""
+    match = _PART.fullmatch(path.name)
+    if match is None:
         raise ModelUnsupported(
-            f"{reader.path.name} is GGUF version {version}; Flint reads versions 2 and 3.",
-            "Choose a file made with a current converter (version 3, little-endian).",
+            f"{path.name} is one part of a model in {count} files, and its name does not say which.",
+            f"Name the parts NAME-00001-of-{count:05}.gguf and so on, in one folder.",
         )
-    tensor_count = reader.count(8 + 4 + 8 + 4 + 8)
-    entry_count = reader.count(8 + 4 + 1)
-    metadata: dict[str, Any] = {}
-    for _ in range(entry_count):
-        key = reader.text()
-        if key in metadata:
-            raise reader.damaged(f"its header says “{key}” twice")
-        metadata[key] = reader.value(reader.number("I"))
-    described = [_describe(reader) for _ in range(tensor_count)]
-    alignment = metadata.get("general.alignment", DEFAULT_ALIGNMENT)
-    if not isinstance(alignment, int) or alignment < 1 or alignment & (alignment - 1):
-        raise reader.damaged("its alignment is not a power of two")
-    start = -(-(reader.size - reader.left) // alignment) * alignment
-    return Header(reader.path, version, metadata, _placed(reader, described, start, alignment), reader.size)
-
-
-def _describe(reader: _Reader) -> TensorInfo:
-    name = reader.text()
-    count = reader.number("I")
-    if not 1 <= count <= MAX_DIMENSIONS:
-        raise reader.damaged(f"its tensor {name} has {count} dimensions")
-    # The file names the innermost dimension first.
-    shape = tuple(reader.number("Q") for _ in range(count))[::-1]
-    kind = reader.number("I")
-    offset = reader.number("Q")
-    if kind not in KINDS:
-        raise ModelUnsupported(
-            f"{reader.path.name} holds tensors of kind number {kind}, which Flint does not know.",
-            "Choose a Q8_0, Q4_0, Q4_1 or F16 file of the same model.",
+    if int(match[3]) != count:
+        raise ModelBroken(f"{path.name} is one of {count} parts, which its name contradicts.", "Give it its first name again.")
+    paths = [path.with_name(f"{match[1]}-{number:05}-of-{count:05}{path.suffix}") for number in range(1, count + 1)]
+    missing = [part.name for part in paths if not part.is_file()]
+    if missing:
+        more = f", {missing[1]}" * (len(missing) == 2) if len(missing) < 3 else f" and {len(missing) - 1} more parts"
+        raise ModelBroken(
+            f"{match[1]} is in {count} files, of which {missing[0]}{more} {'is' if len(missing) == 1 else 'are'} missing.",
+            f"Download them into {path.parent}.",
         )
-    label, block, width = KINDS[kind]
-    if min(shape) < 1 or shape[-1] % block:
-        raise reader.damaged(f"its tensor {name} has an impossible shape")
-    return TensorInfo(name, label, shape, offset, math.prod(shape) // block * width)
+    return paths
 
 
-def _placed(reader: _Reader, described: list[TensorInfo], start: int, alignment: int) -> tuple[TensorInfo, ...]:
-    names: set[str] = set()
-    placed = []
-    for info in described:
-        if info.name in names:
-            raise reader.damaged(f"its tensor {info.name} is described twice")
-        names.add(info.name)
-        if info.offset % alignment:
-            raise reader.damaged(f"its tensor {info.name} is not aligned")
-        if start + info.offset + info.size > reader.size:
-            raise reader.cut_short()
-        placed.append(TensorInfo(info.name, info.kind, info.shape, start + info.offset, info.size))
-    return tuple(placed)
+def _joined(asked: Header, paths: list[Path]) -> Header:
+    """Return the one header of all the parts: their tensors, with offsets as if the files were laid end to end."""
+    headers = [asked if path == asked.path else read_file(path) for path in paths]
+    first, size, tensors, names = headers[0], 0, [], set()
+    for number, header in enumerate(headers):
+        stated = (header.metadata.get("split.no"), header.metadata.get("split.count"))
+        if stated != (number, len(paths)):
+            raise ModelBroken(
+                f"{header.path.name} is not part {number + 1} of {len(paths)}.", "Download all parts of the model again."
+            )
+        for info in header.tensors:
+            if info.name in names:
+                raise ModelBroken(f"{header.path.name} holds {info.name}, as another part does.", "Download all parts again.")
+            names.add(info.name)
+            tensors.append(replace(info, offset=size + info.offset))
+        size += header.file_size
+    if first.metadata.get("split.tensors.count", len(tensors)) != len(tensors):
+        raise ModelBroken(f"The parts of {first.path.name} do not hold all its tensors.", "Download all parts again.")
+    parts = tuple(part for header in headers for part in header.parts)
+    return replace(first, tensors=tuple(tensors), file_size=size, parts=parts)

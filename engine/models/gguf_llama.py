@@ -1,40 +1,52 @@
-"""What a Llama-family GGUF says about its model, in the words of a Hugging Face config and of mlx-lm's weights."""
+"""What a Llama-family GGUF says about its model, in the words of a Hugging Face config and of mlx-lm's `llama` and `mixtral`.
 
-import math
+Llama, Mistral, SmolLM and many more. A file of this family has the rows of Q and K in another order: llama.cpp rotates
+numbers that stand side by side, mlx-lm those half a head apart. With experts it is a Mixtral.
+"""
+
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
-from engine.models.gguf_header import Header
-from engine.models.gguf_plan import GgufModel, Planned, Settings, check_shapes, locate
+from engine.models.gguf_file import Header
+from engine.models.gguf_plan import LAYER, GgufModel, Planned, Settings, check_shapes, located
+from engine.models.gguf_rope import FREQUENCIES, llama3_scaling, rope_scaling
+from engine.models.gguf_shapes import Shape, attention, ends, experts, feed_forward, norms
 
-FREQUENCIES = "rope_freqs.weight"
-
-_TOP = {"token_embd": "model.embed_tokens", "output_norm": "model.norm", "output": "lm_head"}
-_BLOCK = {
-    "attn_norm": "input_layernorm",
-    "attn_q": "self_attn.q_proj",
-    "attn_k": "self_attn.k_proj",
-    "attn_v": "self_attn.v_proj",
-    "attn_output": "self_attn.o_proj",
-    "ffn_norm": "post_attention_layernorm",
-    "ffn_gate": "mlp.gate_proj",
-    "ffn_up": "mlp.up_proj",
-    "ffn_down": "mlp.down_proj",
+_EXPERTS = {
+    "ffn_gate_inp": "block_sparse_moe.gate",
+    "ffn_gate_exps": "block_sparse_moe.switch_mlp.gate_proj",
+    "ffn_up_exps": "block_sparse_moe.switch_mlp.up_proj",
+    "ffn_down_exps": "block_sparse_moe.switch_mlp.down_proj",
 }
 
 
 def read_llama(header: Header) -> GgufModel:
     """Return the config and the tensors of a Llama-family GGUF.
 
-    Raises `ModelUnsupported`, naming what it is, for a mixture of experts, a rope or a tensor kind that is not known;
-    `ModelBroken` when something needed is missing or has a shape that does not fit.
+    Raises `ModelUnsupported`, naming what it is, for a rope or a tensor kind that is not known; `ModelBroken` when something
+    needed is missing or has a shape that does not fit.
     """
     settings = Settings(header, "Llama")
-    if settings.integer("expert_count", default=0):
-        raise settings.unsupported("is a mixture of experts, which Flint can't import yet")
+    config = _config(settings)
+    mixture = config["model_type"] == "mixtral"
+    scaling = rope_scaling(settings, *(() if mixture else ("linear", "yarn")))
+    if scaling is None and settings.has_tensor(FREQUENCIES):
+        scaling = llama3_scaling(settings)
+    if scaling is not None:
+        if mixture:
+            raise settings.unsupported("stretches its positions, which mlx-lm's Mixtral does not")
+        config["rope_scaling"] = scaling
+    block = {**{stem: path for stem, path in LAYER.items() if path[:3] != "mlp"}, **_EXPERTS} if mixture else LAYER
+    tensors = [_turned(planned, config) for planned in located(settings, block, ignored=(FREQUENCIES,))]
+    check_shapes(settings, _expected(config), tensors)
+    return GgufModel(config, tuple(tensors))
+
+
+def _config(settings: Settings) -> dict[str, Any]:
     hidden = settings.integer("embedding_length", minimum=1)
     heads, kv_heads, head_dim = settings.head_sizes(hidden)
-    config = {
+    config: dict[str, Any] = {
         "architectures": ["LlamaForCausalLM"],
         "model_type": "llama",
         "hidden_size": hidden,
@@ -53,70 +65,37 @@ def read_llama(header: Header) -> GgufModel:
         "hidden_act": "silu",
         "tie_word_embeddings": not settings.has_tensor("output.weight"),
     }
-    scaling = settings.linear_scaling()
-    if scaling is None and settings.has_tensor(FREQUENCIES):
-        scaling = _llama3_scaling(settings)
-    if scaling is not None:
-        config["rope_scaling"] = scaling
-    tensors = []
-    for info in header.tensors:
-        if info.name != FREQUENCIES:
-            path, part = locate(settings, info, _TOP, _BLOCK)
-            interleaved = {"q_proj": heads, "k_proj": kv_heads}.get(path.rpartition(".")[2], 0)
-            tensors.append(Planned(info, path, part, interleaved))
-    check_shapes(settings, _expected(config), tensors)
-    return GgufModel(config, tuple(tensors))
-
-
-def _llama3_scaling(settings: Settings) -> dict[str, Any]:
-    """Recover Llama 3's rope scaling from the factors that a converter computed from it.
-
-    The factors are a function of four numbers, of which only the largest factor shows; the other three are the same in every
-    Llama 3.1, 3.2 and 3.3. They are used only where they give the very factors in the file.
-    """
-    import numpy as np
-
-    header = settings.header
-    info = next(info for info in header.tensors if info.name == FREQUENCIES)
-    if info.kind != "F32":
-        raise settings.unsupported(f"has rope factors of kind {info.kind}")
-    with header.path.open("rb") as file:
-        file.seek(info.offset)
-        stored = np.frombuffer(file.read(info.size), "<f4")
-    factor = float(f"{stored.max():.5g}")
-    scaling = {
-        "rope_type": "llama3",
-        "factor": factor,
-        "low_freq_factor": 1.0,
-        "high_freq_factor": 4.0,
-        "original_max_position_embeddings": 8192,
+    count = settings.integer("expert_count", default=0)
+    if not count:
+        return config
+    settings.even_heads(hidden)
+    used = settings.integer("expert_used_count", minimum=1)
+    if used > count:
+        raise settings.broken(f"uses {used} of {count} experts")
+    return {
+        **config,
+        "architectures": ["MixtralForCausalLM"],
+        "model_type": "mixtral",
+        "num_local_experts": count,
+        "num_experts_per_tok": used,
     }
-    wavelengths = 2 * math.pi * settings.number("rope.freq_base", default=10000.0) ** (np.arange(len(stored)) / len(stored))
-    smooth = np.clip((8192 / wavelengths - 1.0) / (4.0 - 1.0), 0.0, 1.0)
-    expected = 1 / ((1 - smooth) / factor + smooth)
-    if not np.allclose(stored, expected, rtol=1e-3):
-        raise settings.unsupported("has rope factors that Flint does not know")
-    return scaling
 
 
-def _expected(config: Mapping[str, Any]) -> Iterator[tuple[str, tuple[int, ...]]]:
-    hidden, inner, size = config["hidden_size"], config["intermediate_size"], config["head_dim"]
-    rows, kv_rows = config["num_attention_heads"] * size, config["num_key_value_heads"] * size
-    attention = {"q": (rows, hidden), "k": (kv_rows, hidden), "v": (kv_rows, hidden), "o": (hidden, rows)}
-    feed_forward = {"gate": (inner, hidden), "up": (inner, hidden), "down": (hidden, inner)}
-    yield "model.embed_tokens.weight", (config["vocab_size"], hidden)
-    yield "model.norm.weight", (hidden,)
-    if not config["tie_word_embeddings"]:
-        yield "lm_head.weight", (config["vocab_size"], hidden)
+def _turned(planned: Planned, config: Mapping[str, Any]) -> Planned:
+    name = planned.path.rpartition(".")[2]
+    heads = {"q_proj": config["num_attention_heads"], "k_proj": config["num_key_value_heads"]}.get(name, 0)
+    return replace(planned, heads=heads)
+
+
+def _expected(config: Mapping[str, Any]) -> Iterator[Shape]:
+    yield from ends(config)
+    hidden, inner = config["hidden_size"], config["intermediate_size"]
     for layer in range(config["num_hidden_layers"]):
         at = f"model.layers.{layer}"
-        yield f"{at}.input_layernorm.weight", (hidden,)
-        yield f"{at}.post_attention_layernorm.weight", (hidden,)
-        for group, biased, shapes in (
-            ("self_attn", config["attention_bias"], attention),
-            ("mlp", config["mlp_bias"], feed_forward),
-        ):
-            for name, shape in shapes.items():
-                yield f"{at}.{group}.{name}_proj.weight", shape
-                if biased:
-                    yield f"{at}.{group}.{name}_proj.bias", shape[:1]
+        yield from norms(config, at, "input", "post_attention")
+        yield from attention(config, at, biased="qkvo" if config["attention_bias"] else "")
+        if config["model_type"] != "mixtral":
+            yield from feed_forward(config, at, biased=config["mlp_bias"])
+            continue
+        yield f"{at}.block_sparse_moe.gate.weight", (config["num_local_experts"], hidden)
+        yield from experts(hidden, inner, config["num_local_experts"], f"{at}.block_sparse_moe.switch_mlp")

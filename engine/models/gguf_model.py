@@ -3,12 +3,25 @@
 from collections.abc import Callable, Mapping
 
 from engine.core.errors import ModelUnsupported
+from engine.models.gguf_file import Header
+from engine.models.gguf_gemma2 import read_gemma2
 from engine.models.gguf_gemma3 import read_gemma3
-from engine.models.gguf_header import Header
+from engine.models.gguf_gpt_oss import read_gpt_oss
 from engine.models.gguf_llama import read_llama
+from engine.models.gguf_phi3 import read_phi3
 from engine.models.gguf_plan import CHOOSE_ANOTHER, GgufModel
+from engine.models.gguf_qwen import read_qwen2, read_qwen3, read_qwen3_moe
 
-ARCHITECTURES: Mapping[str, Callable[[Header], GgufModel]] = {"llama": read_llama, "gemma3": read_gemma3}
+ARCHITECTURES: Mapping[str, Callable[[Header], GgufModel]] = {
+    "llama": read_llama,
+    "qwen2": read_qwen2,
+    "qwen3": read_qwen3,
+    "qwen3moe": read_qwen3_moe,
+    "gemma2": read_gemma2,
+    "gemma3": read_gemma3,
+    "phi3": read_phi3,
+    "gpt-oss": read_gpt_oss,
+}
 
 
 def read_model(header: Header) -> GgufModel:
@@ -21,9 +34,4 @@ def read_model(header: Header) -> GgufModel:
     if read is None:
         named = f"of architecture “{header.architecture}”" if header.architecture else "of no named architecture"
         raise ModelUnsupported(f"{header.path.name} is {named}, which Flint can't import from a GGUF.", CHOOSE_ANOTHER)
-    if header.metadata.get("split.count", 0) not in (0, 1):
-        raise ModelUnsupported(
-            f"{header.path.name} is one part of a model that was split into several files.",
-            "Choose the model as a single file, or join the parts with llama.cpp's `llama-gguf-split --merge`.",
-        )
     return read(header)

@@ -8,22 +8,31 @@ from dataclasses import dataclass
 from typing import Any
 
 from engine.core.errors import ModelBroken, ModelUnsupported
-from engine.models.gguf_header import Header, TensorInfo
+from engine.models.gguf_file import Header, TensorInfo
+from engine.models.gguf_kinds import EXACT, FLOATS, NEAR, ROUNDED
 
-# Kinds that MLX's affine groups of 32 say in the same numbers (`gguf_weights`), and the bits of each.
-EXACT: Mapping[str, int] = {"Q4_0": 4, "Q4_1": 4, "Q5_0": 5, "Q5_1": 5, "Q8_0": 8}
-FLOATS = ("F32", "F16", "BF16")
-# Kinds that MLX has no form for (scales for 16 weights, or scales that are products): dequantized, then rounded anew.
-ROUNDED = ("Q2_K", "Q3_K", "Q4_K", "Q5_K", "Q6_K")
+CHOOSE_ANOTHER = "Choose the same model in MLX's own format (safetensors), or another conversion of it."
 
-CHOOSE_ANOTHER = "Choose a Llama or Gemma 3 model as GGUF, or any model in MLX's own format (safetensors)."
+# What stands before and after the layers has the same names everywhere.
+TOP: Mapping[str, str] = {"token_embd": "model.embed_tokens", "output_norm": "model.norm", "output": "lm_head"}
+LAYER: Mapping[str, str] = {
+    "attn_norm": "input_layernorm",
+    "attn_q": "self_attn.q_proj",
+    "attn_k": "self_attn.k_proj",
+    "attn_v": "self_attn.v_proj",
+    "attn_output": "self_attn.o_proj",
+    "ffn_norm": "post_attention_layernorm",
+    "ffn_gate": "mlp.gate_proj",
+    "ffn_up": "mlp.up_proj",
+    "ffn_down": "mlp.down_proj",
+}
 
 type Shapes = Iterable[tuple[str, tuple[int, ...]]]
 
 
 @dataclass(frozen=True)
 class Planned:
-    """A tensor to convert: its place in the file, mlx-lm's module `path`, the `part` (weight or bias).
+    """A tensor to convert: its place in the file, mlx-lm's module `path`, the `part` (weight, bias, sinks).
 
     `heads` is 0, or into how many heads its rows are interleaved (Llama's Q and K projections). `one_added` tells that the
     file holds the values with 1 added (Gemma's norms).
@@ -98,20 +107,27 @@ class Settings:
         heads = self.integer("attention.head_count", minimum=1)
         kv_heads = self.integer("attention.head_count_kv", minimum=1, default=heads)
         head_dim = self.integer("attention.key_length", minimum=1, default=hidden // heads)
+        if heads % kv_heads:
+            raise self.broken(f"has {heads} heads that can't share {kv_heads} keys")
         if self.integer("attention.value_length", default=head_dim) != head_dim:
             raise self.unsupported("has keys and values of different lengths")
-        if self.integer("rope.dimension_count", default=head_dim) != head_dim or head_dim % 2:
+        if self.rotated(head_dim) != head_dim:
             raise self.unsupported("rotates only part of each head")
         return heads, kv_heads, head_dim
 
-    def linear_scaling(self) -> dict[str, Any] | None:
-        """Return the linear scaling of the positions, None where there is none; raises `ModelUnsupported` for any other."""
-        kind = self.get("rope.scaling.type", "none")
-        if kind == "none":
-            return None
-        if kind != "linear":
-            raise self.unsupported(f"scales its positions by “{kind}”")
-        return {"rope_type": "linear", "factor": self.number("rope.scaling.factor")}
+    def rotated(self, head_dim: int) -> int:
+        """Return how many numbers of each head are rotated by their position; raises `ModelBroken`."""
+        count = self.integer("rope.dimension_count", minimum=2, default=head_dim)
+        if count > head_dim or count % 2:
+            raise self.broken(f"rotates {count} of {head_dim} numbers in each head")
+        return count
+
+    def even_heads(self, hidden: int) -> tuple[int, int]:
+        """Return the heads and KV heads where mlx-lm takes a head to be `hidden` / heads long; raises `ModelUnsupported`."""
+        heads, kv_heads, head_dim = self.head_sizes(hidden)
+        if head_dim * heads != hidden:
+            raise self.unsupported(f"has heads of {head_dim}, where mlx-lm's {self.family} has {hidden} / {heads}")
+        return heads, kv_heads
 
     def vocabulary(self) -> int:
         """Return the rows of the embedding."""
@@ -139,7 +155,7 @@ def locate(settings: Settings, info: TensorInfo, top: Mapping[str, str], block: 
 
     Raises `ModelUnsupported` for a tensor that the architecture does not have, or of a kind that is not read.
     """
-    if info.kind not in FLOATS and info.kind not in EXACT and info.kind not in ROUNDED:
+    if info.kind not in (*FLOATS, *EXACT, *NEAR, *ROUNDED):
         raise ModelUnsupported(
             f"{settings.header.path.name} holds {info.kind} tensors, which Flint can't import yet.",
             "Choose a Q8_0, Q6_K, Q5_K_M, Q4_K_M, F16 or BF16 file of the same model.",
@@ -154,6 +170,11 @@ def locate(settings: Settings, info: TensorInfo, top: Mapping[str, str], block: 
     raise settings.unsupported(f"has a tensor {info.name}, which a {settings.family} model does not have")
 
 
+def located(settings: Settings, block: Mapping[str, str], *, ignored: Iterable[str] = ()) -> list[Planned]:
+    """Return every tensor of a file at its place, but for those `ignored` by name; raises as `locate` does."""
+    return [Planned(info, *locate(settings, info, TOP, block)) for info in settings.header.tensors if info.name not in ignored]
+
+
 def check_shapes(settings: Settings, expected: Shapes, tensors: Iterable[Planned]) -> None:
     """Check that the tensors are those `expected` by name and shape, no more and no fewer; raises `ModelBroken`.
 
@@ -166,7 +187,7 @@ def check_shapes(settings: Settings, expected: Shapes, tensors: Iterable[Planned
             raise settings.missing(name)
         if info.shape != shape:
             raise settings.broken(f"has a tensor {info.name} of shape {list(info.shape)} where {list(shape)} is needed")
-        if len(shape) == 1 and info.kind not in FLOATS:
+        if (len(shape) == 1 or not name.endswith(".weight")) and info.kind not in FLOATS:
             raise settings.broken(f"has a quantized {info.name}")
     if found:
         raise settings.broken(f"has a tensor that its own settings leave no place for: {next(iter(found))}")

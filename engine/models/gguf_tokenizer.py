@@ -12,7 +12,7 @@ from typing import Any
 from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
 
 from engine.core.errors import ModelBroken, ModelUnsupported
-from engine.models.gguf_header import Header
+from engine.models.gguf_file import Header
 
 NORMAL, UNKNOWN, CONTROL, USER_DEFINED = 1, 2, 3, 4
 

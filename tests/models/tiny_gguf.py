@@ -6,7 +6,7 @@ import json
 
 import numpy as np
 
-from tests.models.gguf_blocks import random_blocks
+from tests.models.gguf_blocks import IQ_QUANTS, K_QUANTS, random_blocks
 from tests.models.tiny_tokenizers import CHATML, CORPUS, byte_level
 
 NAMES = {
@@ -156,7 +156,7 @@ def tiny_gguf(path, *, kind="Q4_0", kinds=None, tokenizer=None, metadata=None, d
     for tensor_name, values in weights.items():
         module = tensor_name.rpartition(".")[0]
         wanted = "F32" if values.ndim == 1 else (kinds or {}).get(module, kind)
-        rows = random_blocks(wanted, values.shape, len(stored)) if wanted.endswith("_K") else _stored(values, wanted)
+        rows = random_blocks(wanted, values.shape, len(stored)) if wanted in K_QUANTS + IQ_QUANTS else _stored(values, wanted)
         stored[tensor_name] = gguf.dequantize(rows, gguf.GGMLQuantizationType[wanted])
         # A row stays whole: its blocks are turned as its weights would be.
         rows = permute(rows, heads) if ".q_proj." in tensor_name else rows

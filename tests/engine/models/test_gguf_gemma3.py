@@ -113,7 +113,8 @@ def test_what_the_file_says_is_in_the_config(tiny, tmp_path):
     assert {name: config[name] for name in expected} == expected
     assert "rope_scaling" not in config
     rule = config["quantization"]
-    assert rule["model.layers.0.self_attn.o_proj"] == {"group_size": 64, "bits": 8, "mode": "affine"}
+    assert rule["model.layers.0.self_attn.o_proj"] == {"group_size": 32, "bits": 4, "mode": "affine"}
+    assert rule["model.layers.0.mlp.down_proj"] == {"group_size": 64, "bits": 8, "mode": "affine"}
     assert rule["model.layers.0.self_attn.v_proj"] == {"group_size": 32, "bits": 8, "mode": "affine"}
     assert (rule["bits"], rule["group_size"]) == (5, 32)
 
@@ -182,7 +183,6 @@ def test_an_output_matrix_of_its_own_is_used(tmp_path):
         ({"metadata": {"gemma3.attention.sliding_window_pattern": [True] * 7}}, "windows in an order"),
         ({"metadata": {"gemma3.attention.sliding_window_pattern": 8}}, "windows in an order"),
         ({"layers": 5}, "windows in an order"),
-        ({"metadata": {"split.count": 2}}, "one part of a model"),
         ({"extra": {"mm.0.weight": np.ones((4, 4), np.float32)}}, "mm.0.weight"),
         ({"extra": {"rope_freqs.weight": np.ones(32, np.float32)}}, "rope_freqs"),
     ],

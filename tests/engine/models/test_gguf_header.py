@@ -9,7 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from engine.core.errors import FlintError, ModelBroken, ModelNotFound, ModelUnsupported
-from engine.models.gguf_header import KINDS, read_header
+from engine.models.gguf_header import read_header
+from engine.models.gguf_kinds import KINDS
 from tests.models.tiny_gguf import tiny_gguf
 
 START = b"GGUF" + struct.pack("<I", 3)

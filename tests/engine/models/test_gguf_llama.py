@@ -8,6 +8,12 @@ from engine.models.gguf_header import read_header
 from engine.models.gguf_model import read_model
 from tests.models.tiny_gguf import tiny_gguf
 
+YARN = {
+    "llama.rope.scaling.type": "yarn",
+    "llama.rope.scaling.factor": 4.0,
+    "llama.rope.scaling.original_context_length": 32768,
+}
+
 
 def model(tmp_path, **options):
     tiny_gguf(tmp_path / "tiny.gguf", **options)
@@ -52,6 +58,23 @@ def test_linear_rope_scaling_is_kept(tmp_path):
     assert config["rope_scaling"] == {"rope_type": "linear", "factor": 4.0}
 
 
+def test_the_first_files_had_a_factor_and_no_kind(tmp_path):
+    expected = {"rope_type": "linear", "factor": 2.0}
+    assert model(tmp_path, metadata={"llama.rope.scale_linear": 2.0}).config["rope_scaling"] == expected
+    assert model(tmp_path, metadata={"llama.rope.scaling.factor": 2.0}).config["rope_scaling"] == expected
+
+
+def test_yarn_is_kept(tmp_path):
+    config = model(tmp_path, metadata={**YARN, "llama.rope.scaling.yarn_beta_fast": 24.0}).config
+    assert config["rope_scaling"] == {
+        "rope_type": "yarn",
+        "factor": 4.0,
+        "original_max_position_embeddings": 32768,
+        "beta_fast": 24.0,
+        "beta_slow": 1.0,
+    }
+
+
 def llama3_factors(factor, base=10000.0, size=16):
     """As llama.cpp's converter computes `rope_freqs.weight` from Llama 3's config."""
     factors = []
@@ -92,10 +115,13 @@ def test_mlx_lm_computes_the_factors_that_were_in_the_file():
 @pytest.mark.parametrize(
     ("options", "text"),
     [
-        ({"metadata": {"general.architecture": "qwen3moe"}}, "architecture “qwen3moe”"),
+        ({"metadata": {"general.architecture": "qwen3next"}}, "architecture “qwen3next”"),
         ({"metadata": {"split.count": 3}}, "one part of a model"),
-        ({"metadata": {"llama.expert_count": 8}}, "mixture of experts"),
-        ({"metadata": {"llama.rope.scaling.type": "yarn"}}, "“yarn”"),
+        ({"metadata": {"llama.rope.scaling.type": "longrope"}}, "“longrope”"),
+        (
+            {"metadata": {**YARN, "llama.rope.scaling.yarn_log_multiplier": 0.1}},
+            "sets llama.rope.scaling.yarn_log_multiplier",
+        ),
         ({"metadata": {"llama.rope.dimension_count": 8}}, "only part of each head"),
         ({"metadata": {"llama.attention.value_length": 8}}, "different lengths"),
         ({"extra": {"rope_freqs.weight": (np.linspace(1, 9, 8, dtype=np.float32), "F32")}}, "rope factors"),
@@ -128,6 +154,14 @@ def test_what_flint_does_not_know_is_refused_by_name(tmp_path, options, text):
         ({"metadata": {"llama.attention.layer_norm_rms_epsilon": None}}, "lacks llama.attention.layer_norm"),
         ({"metadata": {"llama.attention.layer_norm_rms_epsilon": -1.0}}, "unusable"),
         ({"metadata": {"llama.rope.freq_base": float("nan")}}, "unusable"),
+        ({"metadata": {"llama.rope.dimension_count": 17}}, "rotates 17 of 16"),
+        ({"metadata": {"llama.attention.head_count_kv": 3}}, "can't share 3 keys"),
+        ({"metadata": {"llama.rope.scaling.type": "yarn", "llama.rope.scaling.factor": 4.0}}, "original_context_length"),
+        ({"metadata": {"llama.rope.scaling.factor": "four"}}, "unusable llama.rope.scaling.factor"),
+        ({"metadata": {"llama.expert_count": 8}}, "lacks llama.expert_used_count"),
+        ({"metadata": {"llama.expert_count": 8, "llama.expert_used_count": 9}}, "uses 9 of 8 experts"),
+        ({"extra": {"rope_freqs.weight": (np.full(8, np.nan, np.float32), "F32")}}, "unusable rope_freqs.weight"),
+        ({"extra": {"rope_freqs.weight": (np.ones((2, 4), np.float32), "F32")}}, "rope_freqs.weight of shape"),
         ({"biases": ("q_proj",)}, "lacks model.layers.0.self_attn.k_proj.bias"),
     ],
 )

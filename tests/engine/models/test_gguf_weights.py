@@ -12,7 +12,8 @@ from engine.models.gguf_weights import convert, quantization, specs
 from tests.models.tiny_gguf import gguf_name, tiny_gguf
 
 EXACT = {"Q4_0": 4, "Q4_1": 4, "Q5_0": 5, "Q5_1": 5, "Q8_0": 8}
-ROUNDED = ("Q2_K", "Q3_K", "Q4_K", "Q5_K", "Q6_K")
+NEAR = {"Q4_K": 4, "Q5_K": 5}
+ROUNDED = ("Q2_K", "Q3_K", "Q6_K")
 
 
 def converted(path, bits=8):
@@ -28,7 +29,7 @@ def converted(path, bits=8):
     return found
 
 
-DTYPES = {"U32": np.uint32, "F16": np.float16, "F32": np.float32}
+DTYPES = {"U8": np.uint8, "U32": np.uint32, "F16": np.float16, "F32": np.float32}
 
 
 def array(entry):
@@ -72,7 +73,7 @@ def test_mlx_reads_every_weight_that_it_has_a_form_for_bit_for_bit(tmp_path, kin
         assert np.array_equal(back, expected), name
 
 
-@pytest.mark.parametrize("kind", ROUNDED)
+@pytest.mark.parametrize("kind", [*ROUNDED, *NEAR])
 def test_other_kinds_are_dequantized_bit_for_bit_and_kept_as_float16(tmp_path, kind):
     weights = matrices(tiny_gguf(tmp_path / "tiny.gguf", kind=kind, hidden=256, inner=512))
     ours = converted(tmp_path / "tiny.gguf", bits=None)
@@ -82,8 +83,7 @@ def test_other_kinds_are_dequantized_bit_for_bit_and_kept_as_float16(tmp_path, k
         assert np.array_equal(array(ours[f"{name}.weight"]), expected.astype(np.float16)), name
 
 
-@pytest.mark.parametrize("bits", [8, 6, 4])
-@pytest.mark.parametrize("kind", ROUNDED)
+@pytest.mark.parametrize(("kind", "bits"), [*((kind, bits) for kind in ROUNDED for bits in (8, 6, 4)), ("Q5_K", 4)])
 def test_other_kinds_are_quantized_from_exactly_what_the_gguf_package_reads(tmp_path, kind, bits):
     import mlx.core as mx
 
@@ -100,6 +100,54 @@ def test_other_kinds_are_quantized_from_exactly_what_the_gguf_package_reads(tmp_
         step = np.repeat((groups.max(-1) - groups.min(-1)) / (2**bits - 1), 64, axis=-1)
         # Half a step, up to one more at the far edge where MLX puts zero on the grid, and float16’s part.
         assert (np.abs(back - expected) <= 1.5 * step + 1e-3 * np.abs(expected).max()).all()
+
+
+@pytest.mark.parametrize("asked", [8, 6])
+@pytest.mark.parametrize(("kind", "bits"), NEAR.items())
+def test_integers_that_mlx_can_hold_are_kept_nearer_than_eight_bits_come(tmp_path, kind, bits, asked):
+    import mlx.core as mx
+
+    weights = matrices(tiny_gguf(tmp_path / "tiny.gguf", kind=kind, hidden=256, inner=512, layers=1))
+    ours = converted(tmp_path / "tiny.gguf", asked)
+    assert len(weights) == 8
+    for name, expected in weights.items():
+        packed, *halves = (array(ours[f"{name}.{part}"]) for part in ("weight", "scales", "biases"))
+        scales, biases = (mx.array(part.astype(np.float32)) for part in halves)
+        back = np.array(mx.dequantize(mx.array(packed), scales, biases, group_size=32, bits=bits))
+        # A scale and a bias are each off by half of float16's last bit; so small that they have fewer bits, by 2⁻²⁵.
+        reach = np.repeat((2**bits - 1) * np.abs(np.array(scales)) + np.abs(np.array(biases)), 32, axis=-1)
+        assert (np.abs(back - expected) <= reach * 2.0**-11 + 2**bits * 2.0**-25).all(), name
+        eight = [
+            part.astype(mx.float16) if part.dtype == mx.float32 else part for part in mx.quantize(mx.array(expected), 64, 8)
+        ]
+        rounded = np.array(mx.dequantize(eight[0], *(part.astype(mx.float32) for part in eight[1:]), group_size=64, bits=8))
+        assert np.square(back - expected).mean() < np.square(rounded - expected).mean() / 4, name
+
+
+def test_mxfp4_keeps_every_bit(tmp_path):
+    import mlx.core as mx
+
+    weights = matrices(tiny_gguf(tmp_path / "tiny.gguf", kind="MXFP4"))
+    ours = converted(tmp_path / "tiny.gguf")
+    for name, expected in weights.items():
+        packed, scales = (array(ours[f"{name}.{part}"]) for part in ("weight", "scales"))
+        back = np.array(
+            mx.dequantize(mx.array(packed), mx.array(scales), group_size=32, bits=4, mode="mxfp4").astype(mx.float32)
+        )
+        assert np.array_equal(back, expected), name
+        assert f"{name}.biases" not in ours
+    rule = quantization(read_model(read_header(tmp_path / "tiny.gguf")).tensors, 8)
+    assert rule == {"group_size": 32, "bits": 4, "mode": "mxfp4"}
+
+
+def test_a_row_that_no_group_of_64_fits_is_quantized_in_groups_of_32(tmp_path):
+    import mlx.core as mx
+
+    weights = matrices(tiny_gguf(tmp_path / "tiny.gguf", kind="IQ4_NL", hidden=96, inner=160, layers=1))
+    ours = converted(tmp_path / "tiny.gguf")
+    packed, scales, biases = mx.quantize(mx.array(weights["model.embed_tokens"]), group_size=32, bits=8)
+    assert np.array_equal(array(ours["model.embed_tokens.weight"]), np.array(packed))
+    assert array(ours["model.embed_tokens.scales"]).shape == scales.shape == biases.shape
 
 
 @pytest.mark.parametrize("chunk", [1, 3000])
