@@ -10,6 +10,7 @@ from app.chat.blocks import Block, Code, Equation, Marker, Paragraph, Place, Rul
 from app.chat.code import language_name
 from app.chat.document import Document
 from app.chat.formats import ABOVE_CODE, CODE_HEADER, CODE_PADDING_BOTTOM, CODE_PADDING_SIDE, FRAME_LINE, ROW_PADDING
+from app.chat.harmless import harmless_code
 from app.chat.units import BULLET, CHECKED_BOX, OPEN_BOX
 from app.theme import Theme
 
@@ -100,7 +101,7 @@ class Decoration:
         painter.setPen(color("ink-2"))
         painter.setFont(self._theme.font("caption"))
         header = QRect(space.left() + CODE_PADDING_SIDE, space.top() + FRAME_LINE, space.width() - 110, CODE_HEADER)
-        painter.drawText(header, Qt.AlignmentFlag.AlignVCenter, language_name(block.language))
+        painter.drawText(header, Qt.AlignmentFlag.AlignVCenter, harmless_code(language_name(block.language)))
 
     def _paint_rows(self, painter: QPainter, index: int, block: TableRows, space: QRect, clip: QRect) -> None:
         table = self._document.table(index)
