@@ -248,6 +248,7 @@ class MainWindow(QMainWindow):
             ("Message", "laterVersion", "Later Version", "Alt+Right", lambda: message.switch_last(1)),
             ("Message", "forkChat", "Fork Chat", "Ctrl+Shift+K", message.fork_last),
             ("Message", "runAgain", "Run Again Exactly", "", message.run_last_again),
+            ("Message", "restoreMessages", "Bring Back Deleted Messages", "", message.restore_last),
             ("Message", "deleteMessage", "Delete Message", "Ctrl+Shift+Backspace", message.delete_last),
             ("Chat", "attachFiles", "Attach Files…", "Ctrl+U", self.page.composer.choose_files),
             ("Chat", "choosePrompt", "System Prompt…", "Ctrl+Shift+P", self.prompts.open_list),

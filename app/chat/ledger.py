@@ -38,23 +38,33 @@ def ledger(facts: ReplyFacts) -> list[Row]:
         *_times(facts),
         *_memory(facts),
         *_sampling(facts),
+        *((("Made with", ""), *facts.made_with) if facts.made_with else ()),
     ]
 
 
 def _tokens(facts: ReplyFacts) -> list[Row]:
+    begun = facts.resumed[-1] if facts.resumed else 0
     rows = [
         ("Tokens", ""),
         ("Prompt", f"{facts.prompt_tokens:,} tokens"),
         ("Known from the cache", f"{facts.cached_tokens:,}"),
-        ("Read now", f"{facts.prompt_tokens - facts.cached_tokens:,}"),
+        ("Read now", f"{facts.prompt_tokens + begun - facts.cached_tokens:,}"),
     ]
+    if facts.resumed:  # What was known and read is of the last stretch, to whose prompt the reply so far belongs.
+        rows.insert(2, ("Written before", f"{begun:,} tokens, gone on with {_times_over(len(facts.resumed))}"))
     if facts.chunks:
         rows.append(("Read in", _chunks(facts.chunks)))
     rows.append(("Written", f"{facts.output_tokens:,}"))
+    if facts.reread:
+        rows.append(("Read again meanwhile", _chunks(facts.reread)))
     rows.append(("Left the context", f"{facts.dropped_tokens:,}" if facts.dropped_tokens else "none"))
     if facts.dropped_messages:
         rows.append(("Messages out of sight", f"the first {facts.dropped_messages:,}"))
     return [*rows, ("Context", f"{facts.context:,} tokens")]
+
+
+def _times_over(count: int) -> str:
+    return {1: "once", 2: "twice"}.get(count, f"{count:,} times")
 
 
 def _chunks(chunks: tuple[int, ...]) -> str:

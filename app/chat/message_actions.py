@@ -16,6 +16,7 @@ from app.widgets.toast import Toast, Toaster
 from engine.chats.fork import fork
 from engine.chats.records import StoredMessage
 from engine.chats.store import ChatStore
+from engine.chats.titles import title_from
 from engine.core.errors import NoModelLoaded
 from engine.core.facts import ModelEntry
 from engine.core.setting import Value
@@ -158,8 +159,9 @@ class MessageActions(QObject):
         with self._chat.reporting():
             count = self._store.delete_message(message_id)
             self._chat.show(self._chat.messages())
-            words = "The message was deleted." if count == 1 else f"{count:,} messages were deleted."
-            toast = self._toaster.show(words, action=("Undo", lambda: self.restore(message.chat_id, message_id)))
+            toast = self._toaster.show(
+                _deleted(message, count), action=("Undo", lambda: self.restore(message.chat_id, message_id))
+            )
             toast.closed.connect(lambda: self._undo.pop(message_id, None))
             self._undo[message_id] = (message.chat_id, toast)
             self._chat.chats_changed.emit()
@@ -175,6 +177,16 @@ class MessageActions(QObject):
                 self._chat.show(self._chat.messages())
             self._chat.chats_changed.emit()
             self.trash_changed.emit()
+
+    def restore_last(self) -> None:
+        """Bring back what was deleted last in the open chat; asked again, what was deleted before that."""
+        chat_id = self._chat.chat_id
+        with self._chat.reporting():
+            found = self._store.last_deleted_message(chat_id) if chat_id else None
+            if chat_id and found:
+                self.restore(chat_id, found)
+            elif chat_id:
+                self._toaster.show("No message of this chat is in the trash.")
 
     def end_undo(self, chat_ids: Iterable[str]) -> None:
         """Take back the offer to bring messages of these chats back: they are gone for good."""
@@ -315,3 +327,11 @@ class MessageActions(QObject):
         view = self._page.transcript.view(message_id)
         if view is not None:
             view.end_edit()
+
+
+def _deleted(message: StoredMessage, count: int) -> str:
+    """Return what is said of a deletion; the words tell one from another."""
+    words = title_from(message.text) or ("A reply" if message.role == "assistant" else "A message")
+    if count == 1:
+        return f"“{words}” was deleted."
+    return f"“{words}” and {'what followed it' if count > 2 else 'the message after it'} were deleted."

@@ -1,7 +1,7 @@
 """A message being edited where it stands: its text in a field, what sends it, and what leaves it as it was."""
 
 from PySide6.QtCore import QRectF, Qt, QTimer, Signal
-from PySide6.QtGui import QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QKeySequence, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QWidget
 
 from app.chat.message_field import MessageField
@@ -41,7 +41,8 @@ class MessageEditor(QWidget):
         self._cancel.setObjectName("editCancel")
         self._note = Label(theme, "", style="caption", role="ink-3", parent=self)
         self._hint = QTimer(self, singleShot=True, interval=_HINT_MS)
-        self._own_note = "The reply keeps its place; the first version stays beside it." if reply else ""
+        keys = QKeySequence("Ctrl+Return").toString(QKeySequence.SequenceFormat.NativeText)
+        self._own_note = f"{keys} saves. The first version stays beside it." if reply else ""
         self._hint.timeout.connect(lambda: self._say(self._own_note))
         self._say(self._own_note)
         self._height = 0

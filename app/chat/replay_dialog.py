@@ -72,9 +72,11 @@ class ReplayDialog(QDialog):
             self._words.setText(f"{start} Nothing in the chat was changed.")
             self._add("Written then", _quoted(replayed.expected))
             self._add("This time", _quoted(replayed.got))
+        self._button.setFocus()
         reasons = replayed.reasons or (() if replayed.same else (NO_REASON,))
         for index, reason in enumerate(reasons):
             self._add(("What is different" if replayed.reasons else "Why") if not index else "", reason)
+        self.setAccessibleDescription(self.words)
         self.adjustSize()
 
     def show_failure(self, title: str, hint: str) -> None:

@@ -239,7 +239,10 @@ def stats(message: StoredMessage, *, names_model: bool = False) -> list[str]:
         items.append(f"{facts.decode_tps:.1f} tok/s")
     if facts.ttft_s > 0:
         items.append(f"first token {facts.ttft_s:.2f} s")
-    items.append(_prompt(facts))
+    if facts.resumed:
+        items.append("continued" if len(facts.resumed) == 1 else f"continued {len(facts.resumed):,} times")
+    else:
+        items.append(_prompt(facts))
     return items
 
 

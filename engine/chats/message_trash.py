@@ -64,6 +64,14 @@ def count(connection: sqlite3.Connection, chat: int | None) -> int:
     return int(found[0])
 
 
+def newest(connection: sqlite3.Connection, chat: int) -> str | None:
+    """Return the message that was deleted last in a chat, of those that were deleted with it the first."""
+    found = connection.execute(
+        "SELECT id FROM messages WHERE chat = ? AND trashed_with = row ORDER BY trashed_at DESC, row DESC LIMIT 1", (chat,)
+    ).fetchone()
+    return None if found is None else str(found[0])
+
+
 def remove(connection: sqlite3.Connection, until: float) -> list[str]:
     """Remove for good what was deleted up to a time, and all below it; return the ids of the chats it was in."""
     found = connection.execute(

@@ -208,6 +208,11 @@ class ChatStore:
         with self._database.writing() as connection:
             message_trash.restore(connection, tree.place_of(connection, message_id), activate=activate)
 
+    def last_deleted_message(self, chat_id: str) -> str | None:
+        """Return the message of a chat that was deleted last and can still be restored. Raises `ChatNotFound`."""
+        with self._database.reading() as connection:
+            return message_trash.newest(connection, tree.chat_row(connection, chat_id))
+
     def trashed_messages(self, chat_id: str | None = None) -> int:
         """Return how many messages are in a chat's own trash, or in those of all chats. Raises `ChatNotFound`."""
         with self._database.reading() as connection:

@@ -21,9 +21,9 @@ def made_with(loaded: Loaded) -> Made:
     return (
         ("MLX", _version("mlx")),
         ("mlx-lm", _version("mlx-lm")),
-        ("The device", f"{loaded.device.chip} ({'GPU' if mx.default_device() == mx.gpu else 'CPU'})"),
-        ("The weights' type", " and ".join(sorted(kinds))),
-        ("Flint's arithmetic", str(NUMBERS)),
+        ("Device", f"{loaded.device.chip} ({'GPU' if mx.default_device() == mx.gpu else 'CPU'})"),
+        ("Weights held as", " and ".join(sorted(kinds))),
+        ("Arithmetic", "version " + str(NUMBERS)),
     )
 
 
@@ -60,7 +60,7 @@ def differences(then: ReplyFacts, loaded: Loaded, now: ReplyFacts) -> tuple[str,
 def _other_makers(then: dict[str, str], now: dict[str, str]) -> Iterable[str]:
     if not then:
         return ["It was not recorded which version of MLX and which device made it."]
-    return [f"{name} is {now.get(name, 'none')} now; it was {value}." for name, value in then.items() if now.get(name) != value]
+    return [f"{name}: {now.get(name, 'nothing')} now, {value} then." for name, value in then.items() if now.get(name) != value]
 
 
 def _missing(then: ReplyFacts) -> int:

@@ -63,16 +63,25 @@ def test_settings_that_had_an_effect_are_listed_and_no_others():
 
 
 def test_every_fact_a_person_can_use_is_in_the_ledger():
-    hidden = {"fingerprint", "template_hash", "output_ids"}
+    hidden = {"fingerprint", "template_hash", "output_ids", "history", "prompt_hash"}
     changes = {
         "model": "Another",
         "finish_reason": "length",
         "kv_bits": "8",
         "sampling": Sampling(temperature=1.5),
         "chunks": (7,),
+        "resumed": (7,),
+        "reread": (7,),
+        "made_with": (("MLX", "0.32"),),
     }
     before = ledger(facts())
     for entry in dataclasses.fields(ReplyFacts):
         if entry.name not in hidden:
             change = changes.get(entry.name, 9_000_000_007)
             assert ledger(facts(**{entry.name: change})) != before, entry.name
+
+
+def test_a_reply_that_went_on_tells_what_was_known_of_itself():
+    rows = dict(ledger(facts(prompt_tokens=100, cached_tokens=119, output_tokens=40, resumed=(8, 20))))
+    assert rows["Written before"] == "20 tokens, gone on with twice"
+    assert (rows["Prompt"], rows["Known from the cache"], rows["Read now"]) == ("100 tokens", "119", "1")

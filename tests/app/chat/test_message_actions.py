@@ -315,6 +315,7 @@ def test_a_cut_reply_goes_on_by_button_menu_and_key(cut):
     done = cut.stored()[-1]
     assert done.id == reply.id
     assert done.facts.resumed == (5, 10, 15)
+    assert "continued 3 times" in cut.stats(done)
     assert cut.shown() == ["Hello", done.text]
 
 
@@ -423,7 +424,7 @@ def test_delete_by_menu_and_undo_by_click(flint):
     asked = flint.stored()[2]
     pick(menu_of(flint, asked), "Delete")
     assert flint.shown() == ["Hello", FOX]
-    assert flint.toasts()[0][0] == "2 messages were deleted."
+    assert flint.toasts()[0][0] == "“More” and the message after it were deleted."
     flint.click("toastAction")
     assert flint.shown() == ["Hello", FOX, "More", FOX]
 
@@ -462,6 +463,22 @@ def test_undo_from_another_chat_leads_back_and_ends_with_the_trash(flint):
     pick(menu_of(flint, reply), "Delete")
     flint.window.storage._remove()
     flint.wait(lambda: not flint.toasts())
+
+
+def test_what_was_deleted_comes_back_later_too_the_last_first(flint):
+    flint.ask("Hello")
+    flint.ask("More")
+    for message in (flint.stored()[2], flint.stored()[0]):
+        body(flint, message).setFocus()
+        shortcut(flint, Qt.Key.Key_Backspace, CONTROL | SHIFT)
+    assert flint.window.page.mode == "welcome"
+    bring_back = flint.window.commands.find("restoreMessages")
+    bring_back.trigger()
+    assert flint.shown() == ["Hello", FOX]
+    bring_back.trigger()
+    assert flint.shown() == ["Hello", FOX, "More", FOX]
+    bring_back.trigger()
+    assert "No message of this chat is in the trash." in [text for text, _ in flint.toasts()]
 
 
 def test_a_message_that_can_not_be_deleted_stays(flint):
