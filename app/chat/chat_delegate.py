@@ -255,6 +255,7 @@ class ChatDelegate(QStyledItemDelegate):
 
     def destroyEditor(self, editor: QWidget, index: QModelIndex | QPersistentModelIndex) -> None:
         """The list may change again."""
+        self._guard = None
         super().destroyEditor(editor, index)
         self.editing = False
         self.edit_ended.emit()
