@@ -469,6 +469,8 @@ class MainWindow(QMainWindow):
 
     def _fit_sidebar(self) -> None:
         """Hide the sidebar while there is no room for it beside the chat."""
+        if self.inspector:
+            self.inspector.fit(self.width() - CHAT_LEAST)
         narrow = self.width() < SIDEBAR_NEEDS or self.width() - SIDEBAR_WIDTH - self._panel_width() < CHAT_NEEDS
         self.sidebar.setVisible(self._sidebar_wanted and not narrow)
 

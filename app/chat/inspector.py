@@ -17,7 +17,7 @@ from app.widgets.label import Label
 from app.widgets.segmented import Segmented
 from engine.core.odds import TokenOdds
 
-WIDTH = 400
+WIDTH, LEAST_WIDTH = 400, 320
 _HEADER, _ROW = 44, 32
 
 
@@ -104,14 +104,15 @@ class InspectorPanel(QWidget):
         """Show a prompt's tokens; `read` names those that were not cached."""
         self._read = read
         self.head.show_counts(len(sheet.ids), sheet.grounds.count(CACHED), note, read, remark)
-        self.tokens.show_sheet(sheet)
+        if sheet != self.tokens.sheet:
+            self.tokens.show_sheet(sheet)
         self._stack.setCurrentIndex(0)
 
     def show_reply(self, odds: TokenOdds, sheet: TokenSheet, *, shaded: bool) -> None:
         """Show a reply's tokens, shaded; `shaded` says that the chat is, too."""
         self.reply_head.show_odds(odds)
         self.reply_head.show_shading(shaded)
-        if self.reply_tokens.sheet is None or self.reply_tokens.sheet != sheet:
+        if sheet != self.reply_tokens.sheet:
             self.reply_tokens.show_sheet(sheet)
         self._stack.setCurrentIndex(1)
 
@@ -129,6 +130,10 @@ class InspectorPanel(QWidget):
         """Say that there is nobody any more."""
         super().hideEvent(event)
         self.closed.emit()
+
+    def fit(self, room: int) -> None:
+        """Take 400 pixels, in a narrow window no more than `room`, but 320 at least."""
+        self.setFixedWidth(max(LEAST_WIDTH, min(WIDTH, room)))
 
     def sizeHint(self) -> QSize:
         """400 wide."""

@@ -14,7 +14,7 @@ from app.widgets.frame import draw_frame, draw_hairline
 from app.widgets.shadow import Shadow
 from engine.core.odds import TokenOdds
 
-_WIDTH, _PADDING, _HEAD, _ROW, _FOOT, _RADIUS = 288, 16, 36, 24, 32, 8
+_WIDTH, _PADDING, _HEAD, _FOOT, _RADIUS = 288, 16, 36, 32, 8
 _NAME, _BAR, _BAR_HEIGHT = 88, 88, 6
 _STAYS_MS = 250
 
@@ -88,11 +88,11 @@ class OddsPopover(QWidget):
     def sizeHint(self) -> QSize:
         """288 wide, as high as the list."""
         foot = _FOOT if self._offers else 8
-        return QSize(_WIDTH, _HEAD + _ROW * len(self._rows) + foot)
+        return QSize(_WIDTH, _HEAD + self._pitch() * len(self._rows) + foot)
 
     def row_rect(self, row: int) -> QRect:
         """Return where a row is."""
-        return QRect(0, _HEAD + row * _ROW, self.width(), _ROW)
+        return QRect(0, _HEAD + row * self._pitch(), self.width(), self._pitch())
 
     # -- events ---------------------------------------------------------------------------------------------------------
 
@@ -113,7 +113,7 @@ class OddsPopover(QWidget):
         for row, (token, text, probability) in enumerate(self._rows):
             self._paint_row(painter, row, text, probability, written=token == self._written)
         if self._offers:
-            top = _HEAD + _ROW * len(self._rows) + 4
+            top = _HEAD + self._pitch() * len(self._rows) + 4
             draw_hairline(painter, QPointF(1, top), QPointF(self.width() - 2, top), color("separator"))
             painter.setFont(theme.font("caption"))
             painter.setPen(color("ink-3"))
@@ -129,10 +129,10 @@ class OddsPopover(QWidget):
                 draw_frame(painter, area.adjusted(8, 0, -8, 0), 6, None, color("accent"), 2)
         painter.setFont(theme.font("token", 600 if written else None))
         painter.setPen(color("ink"))
-        name = QRect(_PADDING, area.y(), _NAME - 8, _ROW)
+        name = QRect(_PADDING, area.y(), _NAME - 8, self._pitch())
         text = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, name.width())
         painter.drawText(name, Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine, text)
-        bar = QRect(_PADDING + _NAME, area.y() + (_ROW - _BAR_HEIGHT) // 2, _BAR + 24, _BAR_HEIGHT)
+        bar = QRect(_PADDING + _NAME, area.y() + (self._pitch() - _BAR_HEIGHT) // 2, _BAR + 24, _BAR_HEIGHT)
         draw_frame(painter, bar, 3, color("track"))
         filled = QRect(bar.x(), bar.y(), max(3, round(bar.width() * probability)), _BAR_HEIGHT)
         draw_frame(painter, filled, 3, color("accent" if written else "m-mac"))
@@ -212,6 +212,9 @@ class OddsPopover(QWidget):
         self.setAccessibleName(f"{self.title}, token {self._index + 1:,} of {self._total:,}")
         chosen = f"{self.rows[self._row][0]} {self.rows[self._row][1]}. " if 0 <= self._row < len(self._rows) else ""
         self.setAccessibleDescription(f"{chosen}{words}")
+
+    def _pitch(self) -> int:
+        return self._theme.line("token") + 4  # It grows with the text size.
 
     def _name(self, token: int) -> str:
         return shown(face_of(self._texts.get(token, "")))

@@ -10,6 +10,7 @@ from app.widgets.heading import draw_heading
 from app.widgets.icon_link import IconLink
 
 _SIDE, _TOP, _LINE, _BAR, _SWATCH = 16, 12, 16, 6, QSize(16, 12)
+_ROOMY = 364
 _HEIGHT = _TOP + _LINE + 6 + _BAR + 8 + _LINE + 12 + 1
 
 
@@ -46,6 +47,7 @@ class PromptHead(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Keep the link at the right."""
         super().resizeEvent(event)
+        self._copy.setText("Copy as text" if self.width() >= _ROOMY else "Copy")
         size = self._copy.sizeHint()
         self._copy.setGeometry(self.width() - _SIDE - size.width(), self._legend_top(), size.width(), size.height())
 

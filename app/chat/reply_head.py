@@ -3,8 +3,8 @@
 from math import exp
 
 from PySide6.QtCore import QPointF, QRect, Signal
-from PySide6.QtGui import QPainter, QPaintEvent
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import QBoxLayout, QVBoxLayout, QWidget
 
 from app.chat.shade_legend import ShadeLegend
 from app.theme import Theme
@@ -14,6 +14,7 @@ from app.widgets.label import Label
 from app.widgets.link import Link
 from engine.core.odds import TokenOdds
 
+_ROOMY = 364
 _BASIS = "By the model's own odds, before temperature and the other sampling settings."
 
 
@@ -31,7 +32,7 @@ class ReplyHead(QWidget):
         self._link = Link(theme, "Shade in the chat", style="caption", parent=self)
         self._link.setObjectName("shadeChat")
         self._link.clicked.connect(self.shading_toggled)
-        row = QHBoxLayout()
+        self._row = row = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         row.setContentsMargins(0, 0, 0, 0)
         row.addWidget(legend)
         row.addStretch(1)
@@ -64,6 +65,12 @@ class ReplyHead(QWidget):
         self._link.setAccessibleName(self._link.text())
         self._link.updateGeometry()
         self._link.update()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Put the link under the legend where there is no room beside it."""
+        super().resizeEvent(event)
+        roomy = self.width() >= _ROOMY
+        self._row.setDirection(QBoxLayout.Direction.LeftToRight if roomy else QBoxLayout.Direction.TopToBottom)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         painter = QPainter(self)

@@ -36,5 +36,9 @@ class ShadedReply(QWidget):
         top = height + _GAP
         size = self._back.sizeHint()
         self._back.setGeometry(0, top, size.width(), size.height())
-        self._legend.move(width - self._legend.width(), top)
+        if size.width() + self._legend.width() + _GAP > width:  # No room beside each other.
+            top += size.height() + _GAP // 2
+            self._legend.move(0, top)
+        else:
+            self._legend.move(width - self._legend.width(), top)
         return top + LEGEND_HEIGHT

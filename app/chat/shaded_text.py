@@ -116,7 +116,7 @@ class ShadedText(QTextEdit):
         if self._hot >= 0:
             painter = QPainter(self.viewport())
             for rect in self.token_rects(self._hot):
-                draw_frame(painter, rect.adjusted(-1, 2, 1, -2), 2, None, self._theme.color("accent"), 2)
+                draw_frame(painter, rect.adjusted(-2, 2, 2, -2), 2, None, self._theme.color("accent"), 2)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         """Point at the token under the pointer, unless text is being selected."""

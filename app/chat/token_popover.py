@@ -10,7 +10,7 @@ from app.theme import Theme
 from app.widgets.frame import draw_frame
 from app.widgets.shadow import Shadow
 
-_PADDING_X, _PADDING_Y, _ROW, _LABELS, _WIDEST, _RADIUS = 12, 10, 20, 64, 320, 8
+_PADDING_X, _PADDING_Y, _LABELS, _WIDEST, _RADIUS = 12, 10, 64, 320, 8
 _DISTANCE, _EDGE = 8, 8
 
 
@@ -46,14 +46,14 @@ class TokenPopover(QWidget):
     def sizeHint(self) -> QSize:
         """Room for the longest value, up to 320 pixels."""
         values = max((QFontMetrics(self._font(label)).horizontalAdvance(value) for label, value in self._rows), default=0)
-        return QSize(min(_WIDEST, 2 * _PADDING_X + _LABELS + values + 2), 2 * _PADDING_Y + _ROW * len(self._rows))
+        return QSize(min(_WIDEST, 2 * _PADDING_X + _LABELS + values + 2), 2 * _PADDING_Y + self._row() * len(self._rows))
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         painter = QPainter(self)
         color = self._theme.color
         draw_frame(painter, self.rect(), _RADIUS, color("raised"), color("border"))
         for number, (label, value) in enumerate(self._rows):
-            line = QRect(_PADDING_X, _PADDING_Y + number * _ROW, self.width() - 2 * _PADDING_X, _ROW)
+            line = QRect(_PADDING_X, _PADDING_Y + number * self._row(), self.width() - 2 * _PADDING_X, self._row())
             painter.setFont(self._theme.font("small"))
             painter.setPen(color("ink-3"))
             painter.drawText(line, Qt.AlignmentFlag.AlignVCenter, label)
@@ -62,6 +62,9 @@ class TokenPopover(QWidget):
             room = line.adjusted(_LABELS, 0, 0, 0)
             text = painter.fontMetrics().elidedText(value, Qt.TextElideMode.ElideRight, room.width())
             painter.drawText(room, Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine, text)
+
+    def _row(self) -> int:
+        return self._theme.line("token")  # It grows with the text size.
 
     def _font(self, label: str) -> QFont:
         if label == "Position":

@@ -170,3 +170,17 @@ def test_window_opens_without_the_inspectors_code(qtbot, fox):
         flint.click("inspectorButton")
         assert flint.window.inspector is not None
         assert not [event for event in flint.events if isinstance(event, PromptInspected)]
+
+
+def test_in_a_narrow_window_the_panel_gets_narrower_and_nothing_is_cut(flint):
+    flint.ask("Hello")
+    panel = open_inspector(flint)
+    flint.window.resize(1200, 700)
+    flint.wait(lambda: panel.width() == 400)
+    flint.window.resize(640, 600)
+    flint.wait(lambda: panel.width() == 320)
+    flint.wait(lambda: panel.mapTo(flint.window, panel.rect().topRight()).x() < flint.window.width())
+    assert panel.head._copy.text() == "Copy"
+    assert flint.part("copyPrompt").accessibleName() == "Copy as text"
+    places = [panel.tokens.chip_rect(index) for index in range(len(panel.tokens.sheet.ids))]
+    assert max(place.right() for place in places) < panel.tokens.width()
