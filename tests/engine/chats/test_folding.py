@@ -1,8 +1,10 @@
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.chats.folding import fold, fold_with_origins, spaced
+from engine.chats.folding import _PLAIN, _fold_cluster, fold, fold_with_origins, spaced
 
 
 @pytest.mark.parametrize(
@@ -55,3 +57,10 @@ def test_origin_of_a_match_after_a_longer_folding():
     start = folded.text.index("uber")
     a, b = folded.original_span(start, start + 4)
     assert text[a:b] == "über"
+
+
+def test_letters_that_are_folded_in_runs_fold_as_they_do_alone():
+    letters = re.findall(f"[{_PLAIN}]", "".join(map(chr, range(0xD800))))
+    assert len(letters) > 30_000
+    assert [letter for letter in letters if _fold_cluster(letter) != letter.lower()] == []
+    assert fold("Ёлка и Йод, 東京の가が") == "елка и иод, 東京の가が"
