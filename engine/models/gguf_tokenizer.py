@@ -5,45 +5,27 @@ Two kinds are known: `gpt2`, a byte-level BPE from tokens and merges whose way o
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
 
 from engine.core.errors import ModelBroken, ModelUnsupported
+from engine.models.gguf_cuts import CUTS, Cuts
 from engine.models.gguf_file import Header
 
 NORMAL, UNKNOWN, CONTROL, USER_DEFINED = 1, 2, 3, 4
 
-_GPT2 = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
-_LLAMA3 = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
-_QWEN2 = _LLAMA3.replace("{1,3}", "")
-
-# How a text is cut before the merges, by the name in `tokenizer.ggml.pre`.
-_CUTS: Mapping[str, tuple[str, ...]] = {
-    "gpt-2": (_GPT2,),
-    "smollm": (r"\p{N}", _GPT2),
-    "llama-bpe": (_LLAMA3,),
-    "qwen2": (_QWEN2,),
-    "default": (r"[\p{P}\$\+<=>\^~\|]+", _GPT2, r"\p{N}+", r"[0-9][0-9][0-9]"),
-}
-_ALIASES = {"gpt2": "gpt-2", "llama3": "llama-bpe", "llama-v3": "llama-bpe"}
-
 # Texts that end a turn in one chat format or another; they count only where the file has them as control tokens.
 _TURN_ENDS = frozenset(
     (
-        "<|im_end|>",
-        "<|eot_id|>",
-        "<|eom_id|>",
-        "<|end|>",
-        "<|endoftext|>",
-        "<end_of_turn>",
-        "<|end_of_text|>",
-        "</s>",
-        "<|eot|>",
+        *("<|im_end|>", "<|eot_id|>", "<|eom_id|>", "<|end|>", "<|endoftext|>", "<end_of_turn>", "<|end_of_text|>", "</s>"),
+        *("<|eot|>", "<EOT>", "<|return|>", "<|call|>", "<｜end▁of▁sentence｜>", "<end_of_utterance>"),
     )
 )
+# gpt-oss ends a message with <|end|> and goes on with the next of its turn.
+_GOES_ON = frozenset(("<|end|>", "<|return|>", "<|call|>"))
 _SPACE = "▁"
 
 
@@ -92,9 +74,11 @@ class _Facts:
     def __init__(self, header: Header, vocabulary: int) -> None:
         self.header, self.metadata = header, header.metadata
         self.kind = self._get("model", str, "")
-        self.tokens: Sequence[str] = self._get("tokens", list, None)
-        if not all(isinstance(token, str) for token in self.tokens) or not self.tokens:
+        tokens = self._get("tokens", list, None)
+        if not all(isinstance(token, str) for token in tokens) or not tokens:
             raise self.broken("has no tokens")
+        # Some vocabularies have places that stand for nothing, as in llama.cpp.
+        self.tokens: Sequence[str] = [token or f"[EMPTY_{index}]" for index, token in enumerate(tokens)]
         if len(self.tokens) > vocabulary:
             raise self.broken(f"has {len(self.tokens):,} tokens but embeds only {vocabulary:,}")
         self.ids = {token: index for index, token in enumerate(self.tokens)}
@@ -104,14 +88,19 @@ class _Facts:
         self.bos, self.eos = self._id("bos_token_id"), self._id("eos_token_id")
         self.unk, self.pad = self._id("unknown_token_id"), self._id("padding_token_id")
         # SentencePiece models and Llama 3 begin with bos unless the file says otherwise; others do not.
-        begins = self.kind == "llama" or self.pre == "llama-bpe"
+        begins = self.kind == "llama" or (self.kind == "gpt2" and self.cuts().begins)
         self.add_bos = self._get("add_bos_token", bool, begins) and self.bos is not None
         self.add_eos = self._get("add_eos_token", bool, False) and self.eos is not None
 
-    @property
-    def pre(self) -> str:
-        name: str = self._get("pre", str, "default")
-        return _ALIASES.get(name, name)
+    def cuts(self) -> Cuts:
+        """Return how text is cut before the merges; raises `ModelUnsupported` for a way that is not known."""
+        name: str = self._get("pre", str, "default") or "default"
+        if name not in CUTS:
+            raise ModelUnsupported(
+                f"{self.header.path.name} cuts text by “{name}”, which Flint does not know.",
+                "Choose the same model in MLX's own format (safetensors).",
+            )
+        return CUTS[name]
 
     def broken(self, what: str) -> ModelBroken:
         return ModelBroken(f"The tokenizer of {self.header.path.name} {what}.", "Choose another conversion of the model.")
@@ -159,20 +148,17 @@ class _Facts:
     def turn_ends(self) -> tuple[int, ...]:
         named = [self.eos, self._id("eot_token_id"), self._id("eom_token_id")]
         known = [i for i, token in enumerate(self.tokens) if self.types[i] == CONTROL and token in _TURN_ENDS]
+        if {self.tokens[index] for index in known} >= _GOES_ON:
+            known = [index for index in known if self.tokens[index] != "<|end|>"]
         return tuple(dict.fromkeys([index for index in named if index is not None] + known))
 
 
 def _byte_level(facts: _Facts) -> Tokenizer:
-    if facts.pre not in _CUTS:
-        raise ModelUnsupported(
-            f"{facts.header.path.name} cuts text by “{facts.pre}”, which Flint does not know.",
-            "Choose the same model in MLX's own format (safetensors).",
-        )
-    # Llama 3 takes a word that is a token whole, whatever its merges.
-    tokenizer = Tokenizer(models.BPE(dict(facts.ids), facts.merges(), ignore_merges=facts.pre == "llama-bpe"))
-    if facts.pre == "qwen2":
+    known = facts.cuts()
+    tokenizer = Tokenizer(models.BPE(dict(facts.ids), facts.merges(), ignore_merges=known.whole))
+    if known.composed:
         tokenizer.normalizer = normalizers.NFC()
-    cuts = [pre_tokenizers.Split(Regex(pattern), "isolated") for pattern in _CUTS[facts.pre]]
+    cuts = [pre_tokenizers.Split(Regex(pattern), "isolated") for pattern in known.expressions]
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
         [*cuts, pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)]
     )
