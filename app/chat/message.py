@@ -10,7 +10,7 @@ from app.chat.failure_note import FailureNote
 from app.chat.guard_card import GuardCard
 from app.chat.ledger import ledger
 from app.chat.markdown import StreamReader, read
-from app.chat.message_editor import MessageEditor
+from app.chat.message_editing import Editing
 from app.chat.message_text import MessageText
 from app.chat.shaded_reply import ShadedReply
 from app.chat.stats_line import BLEED as STATS_BLEED
@@ -73,8 +73,8 @@ class MessageView(QWidget):
         self.shaded: ShadedReply | None = None
         self._stats = StatsLine(theme, self)
         self._popover: FactsPopover | None = None
-        self._editor: MessageEditor | None = None
-        self._busy = False
+        self._editing = Editing(theme, self)
+        self._put_away: list[QWidget] = []
         self._connect()
         theme.changed.connect(self._restyle)
 
@@ -97,6 +97,10 @@ class MessageView(QWidget):
         self._stats.details_pressed.connect(self.show_details)
         self._stats.menu_pressed.connect(self.open_menu)
         self.body.menu_made.connect(self._add_actions)
+        self._editing.submitted.connect(lambda text: self.edited.emit(self.message_id, text))
+        self._editing.changed.connect(lambda text: self.edit_changed.emit(self.message_id, text))
+        self._editing.cancelled.connect(self._cancel_edit)
+        self._editing.height_changed.connect(self._fit)
 
     @property
     def message(self) -> StoredMessage | None:
@@ -224,7 +228,7 @@ class MessageView(QWidget):
         """
         if self._arranged[0] != width:
             arrange = self._arrange_reply if self._is_reply() else self._arrange_bubble
-            height = arrange(width) if self._editor is None else self._arrange_editor(self._editor, width)
+            height = arrange(width) if not self._editing.active else self._arrange_editing(width)
             self._arranged = (width, height)
         return self._arranged[1]
 
@@ -238,7 +242,7 @@ class MessageView(QWidget):
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         """Paint the bubble."""
-        if self._is_reply() or self._editor is not None:
+        if self._is_reply() or self._editing.active:
             return
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -269,10 +273,8 @@ class MessageView(QWidget):
 
     def set_busy(self, busy: bool) -> None:
         """Offer nothing that another reply on its way stands against."""
-        self._busy = busy
         self._stats.set_busy(busy)
-        if self._editor is not None:
-            self._editor.set_busy(busy)
+        self._editing.set_busy(busy)
 
     def set_last(self, last: bool) -> None:
         """Tell whether nothing follows."""
@@ -280,30 +282,16 @@ class MessageView(QWidget):
 
     def begin_edit(self, text: str) -> None:
         """Put a field with `text` in the message's place; `edited` carries what is to be kept."""
-        if self._editor is not None or self._message is None:
-            return
-        self._editor = MessageEditor(self._theme, text, reply=self._is_reply(), parent=self)
-        self._editor.set_busy(self._busy)
-        self._editor.submitted.connect(lambda text: self.edited.emit(self.message_id, text))
-        self._editor.cancelled.connect(self._cancel_edit)
-        self._editor.text_changed.connect(lambda text: self.edit_changed.emit(self.message_id, text))
-        self._editor.height_changed.connect(self._fit)
-        self._editor.show()
-        self._fit()
-        self._editor.focus_text()
+        if self._message is not None:
+            self._editing.begin(text, reply=self._is_reply())
 
     def end_edit(self) -> None:
         """Show the message again."""
-        if self._editor is None:
-            return
-        editor, self._editor = self._editor, None
-        if editor.isAncestorOf(self.focusWidget() or self):
-            self.body.setFocus(Qt.FocusReason.OtherFocusReason)
-        editor.hide()
-        editor.deleteLater()
-        for part in (self.body, self._stats):
-            part.show()
-        self._fit()
+        if self._editing.active:
+            for part in self._put_away:
+                part.show()
+            self._editing.end(self.body)
+            self._fit()
 
     def _cancel_edit(self) -> None:
         self.end_edit()
@@ -326,7 +314,7 @@ class MessageView(QWidget):
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         """The menu, under the pointer or, when a key asked for it, under its button."""
-        if self._editor is None and self._message is not None and self._message.state != "streaming":
+        if not self._editing.active and self._message is not None and self._message.state != "streaming":
             self.open_menu(None if event.reason() == QContextMenuEvent.Reason.Keyboard else event.globalPos())
 
     def focusInEvent(self, event: QFocusEvent) -> None:
@@ -386,11 +374,12 @@ class MessageView(QWidget):
         self._stats.setGeometry(BLEED - STATS_BLEED, bottom + _GAP, width + 2 * STATS_BLEED, STATS_HEIGHT)
         return bottom + _GAP + STATS_HEIGHT
 
-    def _arrange_editor(self, editor: MessageEditor, width: int) -> int:
-        for part in (self.body, self._stats, self.thought, self._failure):
+    def _arrange_editing(self, width: int) -> int:
+        put_away = [part for part in (self.shaded, self._guard, self.body, self._stats, self.thought, self._failure) if part]
+        self._put_away = [part for part in put_away if not part.isHidden()] or self._put_away
+        for part in put_away:
             part.hide()
-        height = editor.height_at(width)
-        editor.setGeometry(BLEED, 0, width, height)
+        height = self._editing.arrange(BLEED, width)
         return height + self._chips.arrange(BLEED, height + _GAP, width, under_text=False)
 
     def _arrange_reply(self, width: int) -> int:
