@@ -1,6 +1,7 @@
 """What the message being written comes to in tokens, and how much of the prompt need not be read again: the composer's note."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from PySide6.QtCore import QObject, QTimer
 
@@ -19,6 +20,7 @@ from engine.core.messages import CountPrompt, Event, PromptCounted
 from engine.core.preferences import Preferences
 
 COUNT_AFTER_MS = 150
+ESTIMATE_AFTER_MS = 400
 
 
 class PromptCounts(QObject):
@@ -45,6 +47,8 @@ class PromptCounts(QObject):
         self._asked = ""
         self._counted: tuple[int, ...] = ()
         self._growing: StoredMessage | None = None
+        self._late = QTimer(self, singleShot=True, interval=ESTIMATE_AFTER_MS)
+        self._late.timeout.connect(self._estimate)
         self._timer = QTimer(self, singleShot=True, interval=COUNT_AFTER_MS)
         self._timer.timeout.connect(self.count)
         page.composer.text_changed.connect(lambda _: self.touch())
@@ -64,6 +68,7 @@ class PromptCounts(QObject):
     def _begin(self) -> None:
         """What was asked before is about another message now."""
         self._asked = ""
+        self._late.stop()
         self._page.composer.set_note("")
         self.touch()
 
@@ -77,9 +82,15 @@ class PromptCounts(QObject):
         if not (text or attachments or messages):
             composer.set_note("")
         elif not self._loaded_model():
-            composer.set_note(about(with_attachments(text, attachments)) if text or attachments else "")
+            self._estimate()
         else:
             self._ask(text, attachments, messages)
+
+    def _estimate(self) -> None:
+        """Say about how much it is, until the model's own count comes."""
+        composer = self._page.composer
+        written = with_attachments(sendable(composer.text), composer.attachments.attachments)
+        composer.set_note(about(written) if written else "")
 
     def _messages(self) -> list[StoredMessage]:
         """Return the open chat's messages.
@@ -91,7 +102,8 @@ class PromptCounts(QObject):
         messages = self._replies.as_they_stand(self._page.transcript.messages)
         if messages and messages[-1].state == "streaming":
             if self._growing is None or self._growing.id != messages[-1].id:
-                self._growing = messages[-1]
+                # Without a word yet it would be left out, and its question be counted as part of the next.
+                self._growing = replace(messages[-1], text=messages[-1].text.strip() or "…")
             messages[-1] = self._growing
         return messages
 
@@ -112,11 +124,14 @@ class PromptCounts(QObject):
             return  # It is told when the message is sent.
         self._asked = self._bridge.new_id("count")
         self._counted = tuple(item.number for item in self._page.composer.attachments.items if item.attachment)
+        if not self._page.composer.note:
+            self._late.start()
         self._bridge.send(CountPrompt(self._asked, request, tuple(framed(one) for one in attachments)))
 
     def _take(self, event: Event) -> None:
         if not isinstance(event, PromptCounted) or event.request_id != self._asked:
             return
+        self._late.stop()
         composer = self._page.composer
         text, warned = note(event)
         composer.set_note(text, tip(event), warned=warned)

@@ -2,7 +2,6 @@
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtTest import QTest
 
 from app.chat.prompt_counts import note, tip
 from app.chat.token_words import about, estimate, figure
@@ -19,21 +18,26 @@ def counts(flint):
     return [event for event in flint.events if isinstance(event, PromptCounted)]
 
 
+def settled(flint):
+    """Wait until what was typed last is counted."""
+    window = flint.window
+    flint.wait(lambda: not window.counts._timer.isActive() and flint.ends(window.counts._asked) and told(flint))
+
+
 def test_what_is_typed_is_counted_and_the_reply_reads_as_much(flint):
     flint.type("Hello there, the brown fox")
-    flint.wait(lambda: told(flint).endswith("tokens") and not flint.window.counts._timer.isActive())
-    QTest.qWait(300)
+    settled(flint)
     words = counts(flint)[-1].words
     assert told(flint) == f"{words} tokens"
     expected = counts(flint)[-1].tokens
     reply = flint.ask("")
     assert reply.facts.prompt_tokens == expected
-    flint.wait(lambda: told(flint).endswith("tokens cached"))
+    settled(flint)
     cached = counts(flint)[-1].cached
     assert told(flint) == f"{cached} tokens cached"
     flint.type("And the dog?")
-    flint.wait(lambda: told(flint).endswith(f"{cached} cached"))
-    QTest.qWait(300)
+    settled(flint)
+    assert told(flint).endswith(f"{cached} cached")
     assert "cached and need not be read again" in flint.window.page.composer.foot.note.toolTip()
     expected = counts(flint)[-1].tokens
     reply = flint.ask("")
@@ -57,6 +61,7 @@ def test_it_is_counted_while_a_reply_is_written(writing):
     flint.wait(lambda: len(counts(flint)) > before and counts(flint)[-1].words)
     assert flint.phase == "writing"
     assert counts(flint)[-1].cached > 0
+    assert counts(flint)[-1].words <= 15  # The question before is not counted again.
     deltas = len([event for event in flint.events if isinstance(event, TextDelta)])
     flint.wait(lambda: len([event for event in flint.events if isinstance(event, TextDelta)]) > deltas)
 
@@ -104,9 +109,15 @@ def test_without_a_model_it_is_an_estimate(qtbot, flint_home):
         flint.wait(lambda: told(flint) == "")
 
 
+def test_until_the_count_comes_there_is_an_estimate(flint, monkeypatch):
+    monkeypatch.setattr(flint.window.bridge, "send", lambda command: None)
+    flint.window.page.composer.set_text("word " * 80)
+    flint.wait(lambda: told(flint).startswith("about"))
+
+
 def test_a_count_that_comes_late_is_let_pass(flint):
     flint.type("Hello")
-    flint.wait(lambda: told(flint) != "")
+    settled(flint)
     said = told(flint)
     flint.window.bridge.received.emit(PromptCounted("count-0", 9999, 9999, 0, 32768))
     assert told(flint) == said
@@ -135,6 +146,7 @@ def test_figures_and_estimates():
     assert [figure(n) for n in (0, 312, 9_999, 17_940)] == ["0", "312", "9,999", "17.9k"]
     assert estimate("") == 0
     assert 60 <= estimate("word " * 60) <= 90
+    assert 250 <= estimate("2024-07-01,3\n" * 30) <= 400
     assert estimate("東京" * 50) == 100
     assert about("x" * 4_960) == "about 1,200 tokens"
 
