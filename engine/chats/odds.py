@@ -5,10 +5,10 @@ import json
 import sqlite3
 import zlib
 
-from engine.core.codec import restore
 from engine.core.odds import TokenOdds
 
 _DIGITS = 4
+_PARALLEL = ("ids", "pieces", "logprobs", "other_ids", "other_logprobs", "known_ids", "texts")
 
 
 def write(connection: sqlite3.Connection, message: int, odds: TokenOdds) -> None:
@@ -16,7 +16,7 @@ def write(connection: sqlite3.Connection, message: int, odds: TokenOdds) -> None
     values = dataclasses.asdict(odds)
     for name in ("logprobs", "other_logprobs"):
         values[name] = [round(figure, _DIGITS) for figure in values[name]]
-    data = zlib.compress(json.dumps(values, separators=(",", ":")).encode())
+    data = zlib.compress(json.dumps(values, separators=(",", ":")).encode(), level=1)  # Small enough, and at once.
     connection.execute("INSERT OR REPLACE INTO odds (message, data) VALUES (?, ?)", (message, data))
 
 
@@ -26,7 +26,17 @@ def read(connection: sqlite3.Connection, message: int) -> TokenOdds | None:
     if found is None:
         return None
     try:
-        odds: TokenOdds = restore(TokenOdds, json.loads(zlib.decompress(found[0])))
-    except (zlib.error, ValueError, TypeError, KeyError):
+        values = json.loads(zlib.decompress(found[0]))
+        # By hand: `codec.restore` looks at each of what may be hundreds of thousands of figures.
+        odds = TokenOdds(values.pop("count"), **{name: tuple(values[name]) for name in _PARALLEL})
+    except (zlib.error, ValueError, TypeError, KeyError, AttributeError):
         return None
-    return odds
+    return odds if _fits(odds) else None
+
+
+def _fits(odds: TokenOdds) -> bool:
+    """Whether there is as much of everything as there are tokens."""
+    tokens = len(odds.ids)
+    others = tokens * odds.count
+    found = (len(odds.pieces), len(odds.logprobs), len(odds.other_ids), len(odds.other_logprobs), len(odds.texts))
+    return found == (tokens, tokens, others, others, len(odds.known_ids))

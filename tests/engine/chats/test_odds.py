@@ -1,5 +1,9 @@
 """Probabilities in the store: as they were, with the reply they belong to, and gone with it."""
 
+import dataclasses
+import json
+import zlib
+
 import pytest
 
 from engine.chats.reply_writer import ReplyWriter
@@ -72,6 +76,17 @@ def test_long_reply_takes_little_room(path):
             size = connection.execute("SELECT LENGTH(data) FROM odds").fetchone()[0]
         assert size < 50 * tokens
         assert store.odds(reply).other_logprobs == pytest.approx(many.other_logprobs, abs=1e-4)
+
+
+def test_what_a_newer_flint_or_a_broken_disk_left_counts_as_nothing(path):
+    bad = [b"no zlib", zlib.compress(b"[]"), zlib.compress(b'{"count": 2}'), zlib.compress(b'{"count": 2, "ids": [1]}')]
+    values = dataclasses.asdict(ODDS) | {"pieces": ["one too few"]}
+    with ChatStore(path) as store:
+        _, reply = written(store, ReplyOdds("1", ODDS), Finished("1"))
+        for data in (*bad, zlib.compress(json.dumps(values).encode())):
+            with store._database.writing() as connection:
+                connection.execute("UPDATE odds SET data = ?", (data,))
+            assert store.odds(reply) is None
 
 
 @pytest.mark.parametrize("value", ["off", "on"])
