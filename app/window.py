@@ -16,6 +16,7 @@ from app.actions import Actions
 from app.activity import Activity
 from app.bridge import Bridge
 from app.chat.controller import ChatController
+from app.chat.inspector_place import InspectorPlace
 from app.chat.link import open_link
 from app.chat.list_controller import ChatListController
 from app.chat.message_actions import MessageActions
@@ -39,11 +40,10 @@ from app.widgets.gauge import GaugeCard
 from app.widgets.toast import Toaster
 from engine.chats.store import ChatStore
 from engine.core.errors import ErrorInfo, FlintError
-from engine.core.facts import LoadedModel, ModelEntry
+from engine.core.facts import ModelEntry
 from engine.core.preferences import Preferences
 
 if TYPE_CHECKING:
-    from app.chat.inspector import InspectorPanel
     from app.models.dialog import ModelsDialog
 
 FIRST_SIZE = (1280, 820)
@@ -92,7 +92,6 @@ class MainWindow(QMainWindow):
         self.page = ChatPage(theme)
         self.settings_panel = SettingsPanel(theme, later=True)
         self.settings_panel.hide()
-        self.inspector: InspectorPanel | None = None
         self.toaster = Toaster(theme, self)
 
     def _lay_out(self) -> None:
@@ -123,6 +122,8 @@ class MainWindow(QMainWindow):
         self.models = ModelController(store, self.bridge, self._preferences, self)
         self.replies = Replies(store, self.bridge, self._preferences, self)
         self.chat = ChatController(store, self.replies, self.page, lambda: self.models.model_id, self)
+        parts = (self._theme, store, self.bridge, self._preferences, self.replies, self.chat, self.page, self._beside)
+        self.inspector = InspectorPlace(*parts, lambda: self.models.model, self)
         self.message_actions = MessageActions(
             store,
             self.chat,
@@ -136,6 +137,7 @@ class MainWindow(QMainWindow):
         self.replays = ReplayController(
             self._theme, store, self.bridge, self._preferences, lambda: self.page.transcript.messages, self
         )
+        self.message_actions.inspect_requested.connect(self._inspect)
         self.message_actions.run_again_requested.connect(self.replays.run)
         self.chats = ChatListController(store, self.sidebar, self.chat, self.replies, self.toaster, self)
         self.transfers = TransferController(store, self.sidebar, self.chats, self.toaster, self)
@@ -425,26 +427,12 @@ class MainWindow(QMainWindow):
     def _show_inspector(self, shown: bool) -> None:
         if shown:
             self.toolbar.settings_button.setChecked(False)
-        if self.inspector is None:
-            self._make_inspector()
-        if self.inspector:
-            self.inspector.setVisible(shown)
+        self.inspector.show(shown)
         self._fit_sidebar()
 
-    def _make_inspector(self) -> None:
-        """Not before it is wanted: the window itself comes sooner."""
-        from app.chat.inspector import InspectorPanel
-        from app.chat.inspector_controller import InspectorController
-
-        self.inspector = InspectorPanel(self._theme)
-        self.inspector.hide()
-        self._beside.addWidget(self.inspector)
-        InspectorController(
-            self._store, self.bridge, self._preferences, self.replies, self.chat, self.page, self.inspector, self._loaded
-        )
-
-    def _loaded(self) -> LoadedModel | None:
-        return self.models.model
+    def _inspect(self, message_id: str) -> None:
+        self.toolbar.inspector_button.setChecked(True)
+        self.inspector.inspect(message_id)
 
     def _on_chat_opened(self, chat_id: str | None) -> None:
         self._remember(LAST_CHAT, chat_id or "")  # Now, not when the window closes: a crash must not lose the place.
@@ -469,11 +457,10 @@ class MainWindow(QMainWindow):
 
     def _fit_sidebar(self) -> None:
         """Hide the sidebar while there is no room for it beside the chat."""
-        if self.inspector:
-            self.inspector.fit(self.width() - CHAT_LEAST)
+        self.inspector.fit(self.width() - CHAT_LEAST)
         narrow = self.width() < SIDEBAR_NEEDS or self.width() - SIDEBAR_WIDTH - self._panel_width() < CHAT_NEEDS
         self.sidebar.setVisible(self._sidebar_wanted and not narrow)
 
     def _panel_width(self) -> int:
-        panels = [panel for panel in (self.settings_panel, self.inspector) if panel and panel.isVisibleTo(self)]
-        return sum(panel.width() for panel in panels)
+        settings = self.settings_panel.width() if self.settings_panel.isVisibleTo(self) else 0
+        return settings + self.inspector.width

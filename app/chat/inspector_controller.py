@@ -76,6 +76,11 @@ class InspectorController(QObject):
         self._page.composer.text_changed.connect(lambda _: self.refresh_soon())
         self._page.composer.attachments.changed.connect(self.refresh_soon)
 
+    def inspect(self, message_id: str) -> None:
+        """Look at one reply of the open chat."""
+        self._picked = message_id
+        self.refresh()
+
     def refresh_soon(self) -> None:
         """Look again in a moment; what comes until then is looked at once."""
         if self._panel.isVisible():

@@ -25,10 +25,12 @@ from engine.core.setting import Value
 class MessageActions(QObject):
     """Works on the open chat. Where no message is named, it is the one with the focus, else the last that it can be done with.
 
-    `run_again_requested` carries the message of a reply that is to be made again, to see whether it comes out the same.
+    `run_again_requested` carries the message of a reply that is to be made again, to see whether it comes out the same;
+    `inspect_requested` the id of one whose tokens are to be looked at.
     """
 
     run_again_requested = Signal(object)
+    inspect_requested = Signal(str)
     trash_changed = Signal()
 
     def __init__(
@@ -263,6 +265,7 @@ class MessageActions(QObject):
             switch=lambda step: self.switch_branch(message_id, step),
             fork=lambda: self.fork(message_id),
             run_again=lambda: self.run_again(message_id),
+            inspect=lambda: self.inspect_requested.emit(message_id),
             measured=lambda: view.show_details() if view else None,
             delete=lambda: self.delete(message_id),
         )

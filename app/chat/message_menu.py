@@ -39,6 +39,7 @@ class Deeds:
     switch: Callable[[int], object]
     fork: Callable[[], object]
     run_again: Callable[[], object]
+    inspect: Callable[[], object]
     measured: Callable[[], object]
     delete: Callable[[], object]
 
@@ -64,6 +65,7 @@ def fill(menu: QMenu, offer: Offer, deeds: Deeds) -> None:
     _add(menu, "Fork Chat from Here", deeds.fork, written)
     if reply and message.facts is not None:
         _add(menu, "Run Again Exactly…", deeds.run_again, free)
+        _add(menu, "What the Model Saw", deeds.inspect, True)
         _add(menu, "What Was Measured", deeds.measured, True)
     menu.addSeparator()
     _add(menu, "Delete", deeds.delete, free)

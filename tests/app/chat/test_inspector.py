@@ -4,6 +4,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QMenu
 
 from engine.core.messages import InspectPrompt, PromptInspected
 from tests.app.chat.inspecting import card, open_inspector, point_at, texts
@@ -42,6 +43,18 @@ def test_an_earlier_reply_and_what_would_be_sent_next_are_a_step_away(flint):
     flint.wait(lambda: panel.target == "What would be sent next" and len(panel.tokens.sheet.sections) == 6)
     assert "to read" in panel.head.text
     assert not flint.part("inspectLater").isEnabled()
+
+
+def test_menu_of_a_reply_opens_the_inspector_on_it(flint):
+    first = flint.ask("Hello")
+    flint.ask("And now?")
+    menu = QMenu()
+    flint.window.message_actions.fill_menu(first.id, menu)
+    next(action for action in menu.actions() if action.text() == "What the Model Saw").trigger()
+    panel = flint.part("inspectorPanel")
+    assert panel.isVisible()
+    assert panel.target == "Reply 1 of 2"
+    flint.wait(lambda: panel.tokens.sheet is not None and len(panel.tokens.sheet.ids) == first.facts.prompt_tokens)
 
 
 def test_what_is_typed_is_shown_as_it_would_be_sent_and_then_as_it_was_read(flint):
@@ -166,9 +179,9 @@ def test_closed_panel_asks_for_nothing(flint, monkeypatch):
 
 def test_window_opens_without_the_inspectors_code(qtbot, fox):
     with open_window(qtbot) as flint:
-        assert flint.window.inspector is None
+        assert flint.window.inspector.panel is None
         flint.click("inspectorButton")
-        assert flint.window.inspector is not None
+        assert flint.window.inspector.panel is not None
         assert not [event for event in flint.events if isinstance(event, PromptInspected)]
 
 
