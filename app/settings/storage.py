@@ -36,13 +36,21 @@ class Storage(QWidget):
         layout.addWidget(self._read)
         self.show_trash(0)
 
-    def show_trash(self, count: int) -> None:
-        """Show how many chats are in the trash."""
-        self._trash.show_state(f"{count:,} in the trash" if count else "none", count > 0, deleted_chats(count))
+    def show_trash(self, chats: int, messages: int = 0) -> None:
+        """Show how many chats are in the trash, and how many messages of chats that are not."""
+        shown = f"{chats:,} in the trash" if not messages else f"{things(chats, messages)} in the trash"
+        spoken = f"deleted: {things(chats, messages)}" if messages else deleted_chats(chats)
+        self._trash.show_state(shown if chats or messages else "none", chats + messages > 0, spoken)
 
     def show_clearing(self, clearing: bool) -> None:
         """Show whether what was read is being forgotten."""
         self._read.show_state("clearing…" if clearing else "", not clearing)
+
+
+def things(chats: int, messages: int) -> str:
+    """Return numbers of chats and messages in words, without those that are none."""
+    counted = ((chats, "chat"), (messages, "message"))
+    return " and ".join(f"{count:,} {name}{'' if count == 1 else 's'}" for count, name in counted if count)
 
 
 def deleted_chats(count: int) -> str:

@@ -5,6 +5,7 @@ from PySide6.QtWidgets import QMessageBox
 
 from app.bridge import Bridge
 from app.settings.panel import SettingsPanel
+from app.settings.storage import things
 from engine.chats.store import ChatStore
 from engine.chats.trash import KEPT_DAYS
 from engine.core.errors import FlintError
@@ -39,7 +40,7 @@ class StorageController(QObject):
     def refresh(self) -> None:
         """Show how many chats are in the trash now, where that can be seen."""
         if self._panel.isVisible():
-            self._panel.storage.show_trash(self._count())
+            self._panel.storage.show_trash(*self._count())
 
     def tidy(self) -> None:
         """Remove the chats that were in the trash long enough, and finish what an earlier Flint could not.
@@ -53,16 +54,18 @@ class StorageController(QObject):
 
     # -- the trash --------------------------------------------------------------------------------------------------
 
-    def _count(self) -> int:
+    def _count(self) -> tuple[int, int]:
+        """Return how many chats are in the trash, and how many messages in the trash of other chats."""
         try:
-            return len(self._store.trash())
+            return len(self._store.trash()), self._store.trashed_messages()
         except FlintError as error:
             self.failed.emit(error.info())
-            return 0
+            return 0, 0
 
     def ask_to_empty(self) -> None:
         """Ask whether the trash is to be emptied, and do it then."""
-        count = self._count()
+        chats, messages = self._count()
+        count = chats + messages
         if not count:
             self.refresh()
             return
@@ -70,7 +73,7 @@ class StorageController(QObject):
         box.setObjectName("emptyTrashQuestion")
         box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         box.setIcon(QMessageBox.Icon.Warning)
-        box.setText(f"Delete {count:,} {'chat' if count == 1 else 'chats'} for good?")
+        box.setText(f"Delete {things(chats, messages)} for good?")
         box.setInformativeText("They can’t be brought back." if count > 1 else "It can’t be brought back.")
         delete = box.addButton("Delete", QMessageBox.ButtonRole.DestructiveRole)
         delete.setObjectName("emptyTrashConfirm")

@@ -58,8 +58,9 @@ def insist_living(connection: sqlite3.Connection, row: int) -> None:
 
 
 def count(connection: sqlite3.Connection, chat: int | None) -> int:
-    """Return how many messages are in a chat's trash, or with None in all of them."""
-    of_chat, values = ("", ()) if chat is None else (" AND chat = ?", (chat,))
+    """Return how many messages are in a chat's trash, or with None in those of all chats that are not in the trash."""
+    living = " AND chat IN (SELECT row FROM chats WHERE deleted_at IS NULL)"
+    of_chat, values = (living, ()) if chat is None else (" AND chat = ?", (chat,))
     found = connection.execute(f"SELECT COUNT(*) FROM messages WHERE trashed_at IS NOT NULL{of_chat}", values).fetchone()
     return int(found[0])
 

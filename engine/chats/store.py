@@ -214,7 +214,10 @@ class ChatStore:
             return message_trash.newest(connection, tree.chat_row(connection, chat_id))
 
     def trashed_messages(self, chat_id: str | None = None) -> int:
-        """Return how many messages are in a chat's own trash, or in those of all chats. Raises `ChatNotFound`."""
+        """Return how many messages are in a chat's own trash, or in those of all chats outside the trash.
+
+        Raises `ChatNotFound`.
+        """
         with self._database.reading() as connection:
             return message_trash.count(connection, None if chat_id is None else tree.chat_row(connection, chat_id))
 

@@ -13,6 +13,7 @@ from engine.chats.store import ChatStore
 from engine.core.messages import Cancelled, ClearPrefixCache, Finished, ForgetChats
 from engine.core.paths import locate
 from tests.app.window_driver import give_model, open_window, refuse_writes, remember
+from tests.models.speaking import FOX
 
 DAY_S = 24 * 60 * 60
 
@@ -282,3 +283,20 @@ def test_clearing_waits_for_the_reply_that_is_written(writing):
     flint.window.chat.stop()
     flint.wait(lambda: [text for text, _ in flint.toasts()] == ["Cleared"])
     assert flint.part("note.clearCache", QLabel).text() == ""
+
+
+def test_deleted_messages_are_emptied_with_the_trash_and_their_chat_stays(flint):
+    reply = flint.ask("A secret")
+    flint.ask("More")
+    flint.window.message_actions.delete(flint.stored()[2].id)
+    flint.click("settingsButton")
+    flint.wait(lambda: note(flint) == "2 messages in the trash")
+    assert flint.part("emptyTrashButton").accessibleDescription() == "deleted: 2 messages"
+    flint.click("emptyTrashButton")
+    assert question(flint).text() == "Delete 2 messages for good?"
+    answer(flint, "emptyTrashConfirm")
+    flint.wait(lambda: note(flint) == "none")
+    assert flint.shown() == ["A secret", FOX]
+    assert flint.stored()[-1].id == reply.id
+    flint.wait(lambda: not flint.toasts())
+    flint.wait(lambda: not flint.window._store.removed_chats())
