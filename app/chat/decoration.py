@@ -17,6 +17,8 @@ from app.theme import Theme
 _RADIUS = 8
 _BAR = 3
 _BOX = 14
+# What the buttons in a code block's header take of its width.
+_BUTTONS = 160
 
 
 class Decoration:
@@ -100,7 +102,7 @@ class Decoration:
         painter.fillRect(line, color("separator"))
         painter.setPen(color("ink-2"))
         painter.setFont(self._theme.font("caption"))
-        header = QRect(space.left() + CODE_PADDING_SIDE, space.top() + FRAME_LINE, space.width() - 110, CODE_HEADER)
+        header = QRect(space.left() + CODE_PADDING_SIDE, space.top() + FRAME_LINE, space.width() - _BUTTONS, CODE_HEADER)
         painter.drawText(header, Qt.AlignmentFlag.AlignVCenter, harmless_code(language_name(block.language)))
 
     def _paint_rows(self, painter: QPainter, index: int, block: TableRows, space: QRect, clip: QRect) -> None:

@@ -11,11 +11,8 @@ from app.chat.code import find_lexer
 from app.chat.colouring import Colouring
 from app.chat.differences import continues, is_same_table, shared
 from app.chat.formats import ABOVE_CODE, CODE_PADDING_BOTTOM, FRAME_LINE, Formats
-from app.chat.formula import Formula
-from app.chat.formulas import Drawing, formulas
+from app.chat.formula_places import FormulaPlaces
 from app.chat.harmless import harmless, harmless_code, reads_from_right
-from app.chat.math_object import MATH, OBJECT, MathObject, is_drawn, source_of
-from app.chat.math_syntax import inside
 from app.chat.sideways import BAR_ROOM, Sideways
 
 _UNDER_HEADING = 4
@@ -34,7 +31,6 @@ class Document:
         """Show in `document`; without `draws`, nobody will look at it and formulas stay as they were written."""
         self._document = document
         self._formats = formats
-        self._draws = draws
         self._blocks: list[Block] = []
         self._starts: list[int] = []
         self._colourings: dict[int, Colouring] = {}
@@ -42,10 +38,7 @@ class Document:
         # Kept, since the document can't be asked for a table before the edit that inserts it has ended.
         self._tables: dict[int, QTextTable] = {}
         self._sideways = Sideways(document, formats)
-        self._math = MathObject(document)
-        # The blocks that show a formula's source as long as it is being drawn.
-        self._undrawn: set[int] = set()
-        document.documentLayout().registerHandler(MATH, self._math)
+        self._formulas = FormulaPlaces(document, formats, draws=draws)
         document.setUndoRedoEnabled(False)
         document.setDocumentMargin(0)
 
@@ -96,6 +89,7 @@ class Document:
         blocks, self._formats = self._blocks, formats
         self.clear()
         self._sideways.restyle(formats)
+        self._formulas.restyle(formats)
         self.show(blocks)
 
     def clear(self) -> None:
@@ -105,8 +99,7 @@ class Document:
         self._blocks, self._starts, self._waiting = [], [], []
         self._colourings.clear()
         self._tables.clear()
-        self._undrawn.clear()
-        self._math.clear()
+        self._formulas.cut(0)
         self._sideways.cut(0)
 
     def show(self, blocks: Sequence[Block], unchanged: int = 0) -> None:
@@ -158,36 +151,7 @@ class Document:
 
     def take_formulas(self) -> bool:
         """Put the formulas in place that were drawn by now; return whether anything changed."""
-        changed = False
-        cursor = QTextCursor(self._document)
-        for index in sorted(self._undrawn):
-            self._undrawn.discard(index)
-            for position, source, form in self._formulas_of(index):
-                formula = formulas().get(*inside(source))
-                if isinstance(formula, Formula):
-                    cursor.setPosition(position)
-                    cursor.setPosition(position + 1, _KEEP)
-                    cursor.setCharFormat(self._drawn(source, formula, form))
-                    changed = True
-                elif formula is Drawing.PENDING:
-                    self._undrawn.add(index)
-        return changed
-
-    def _formulas_of(self, index: int) -> list[tuple[int, str, QTextCharFormat]]:
-        """Return place, source and format of each formula of shown block `index` that is not a picture."""
-        found = []
-        text, last = self.text_blocks(index)
-        while text.isValid() and text.position() <= last.position():
-            iterator = text.begin()
-            while not iterator.atEnd():
-                fragment = iterator.fragment()
-                source = source_of(fragment.charFormat())
-                if source and not is_drawn(fragment.charFormat()):
-                    places = range(fragment.position(), fragment.position() + fragment.length())
-                    found += [(place, source, fragment.charFormat()) for place in places]
-                iterator += 1
-            text = text.next()
-        return found
+        return self._formulas.take(self.text_blocks)
 
     def colour(self, budget_s: float | None = None) -> None:
         """Colour waiting code, for `budget_s` seconds at most, or all of it."""
@@ -217,7 +181,7 @@ class Document:
         gone = [self._colourings.pop(index) for index in list(self._colourings) if index >= count]
         self._waiting = [job for job in self._waiting if job not in gone]
         self._tables = {index: table for index, table in self._tables.items() if index < count}
-        self._undrawn = {index for index in self._undrawn if index < count}
+        self._formulas.cut(count)
         self._sideways.cut(count)
         start = self._starts[count]
         before = self._blocks[count - 1] if count else None
@@ -258,7 +222,7 @@ class Document:
                 cursor.setBlockFormat(self._formats.equation(gap, block.place.indent))
                 cursor.setBlockCharFormat(self._formats.text())
                 run = Run(block.source, Mark.MATH)
-                self._insert_formula(cursor, run, len(self._blocks) - 1, self._formats.text())
+                self._formulas.insert(cursor, run, len(self._blocks) - 1, self._formats.text())
             case Rule():
                 cursor.setBlockFormat(self._formats.rule(gap, block.place.indent))
             case Code():
@@ -275,23 +239,9 @@ class Document:
         style = f"read-h{min(level, 3)}" if level else "read"
         for run in runs:
             if Mark.MATH in run.marks:
-                self._insert_formula(cursor, run, index, self._formats.run(style, run.marks & ~Mark.MATH, run.href))
+                self._formulas.insert(cursor, run, index, self._formats.run(style, run.marks & ~Mark.MATH, run.href))
             else:
                 cursor.insertText(harmless(run.text), self._formats.run(style, run.marks, run.href))
-
-    def _insert_formula(self, cursor: QTextCursor, run: Run, index: int, text: QTextCharFormat) -> None:
-        """Insert the one character that stands for a formula: as it was written, until there is a picture."""
-        form = self._formats.formula(run.text, None, text)
-        formula = formulas().get(*inside(run.text)) if self._draws else Drawing.FAILED
-        if isinstance(formula, Formula):
-            form = self._drawn(run.text, formula, form)
-        elif formula is Drawing.PENDING:
-            self._undrawn.add(index)
-        cursor.insertText(OBJECT, form)
-
-    def _drawn(self, source: str, formula: Formula, form: QTextCharFormat) -> QTextCharFormat:
-        self._math.add(source, formula)
-        return self._formats.formula(source, formula, form)
 
     def _insert_code(self, cursor: QTextCursor, block: Code, gap: int) -> None:
         text = self._formats.code_text()
@@ -355,7 +305,7 @@ class Document:
                 for run in runs:
                     if Mark.MATH in run.marks:
                         plain = replace(run, marks=run.marks & ~Mark.MATH)
-                        self._insert_formula(cursor, run, index, self._run_format(plain, head))
+                        self._formulas.insert(cursor, run, index, self._run_format(plain, head))
                     else:
                         cursor.insertText(harmless(run.text), self._run_format(run, head))
 

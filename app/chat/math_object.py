@@ -27,8 +27,11 @@ SIZE = SOURCE + 1
 _DRAWN = SOURCE + 2
 
 _IN_A_CELL = 320.0
-_LEAST_SCALE = 0.5
+# A picture this much smaller than its text can't be read: what was written is shown then, in lines.
+_LEAST_SCALE = 0.4
 _KEPT = 300
+# Of the picture's size.
+_WRITTEN_SIZE = 0.75
 _ENDLESS = 1e6
 _WRAPPED = Qt.AlignmentFlag.AlignLeft | Qt.TextFlag.TextWrapAnywhere
 
@@ -39,7 +42,7 @@ class MathObject(QPyTextObject):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._formulas: dict[str, Formula] = {}
-        self._images: dict[tuple[str, float, int, int], QImage] = {}
+        self._images: dict[tuple[str, float, int], QImage] = {}
 
     def add(self, source: str, formula: Formula) -> None:
         """Know the formula that `source` stands for."""
@@ -53,23 +56,21 @@ class MathObject(QPyTextObject):
     def intrinsicSize(self, doc: QTextDocument, position: int, form: QTextFormat) -> QSizeF:
         """Return a formula's size; one wider than its line is drawn smaller."""
         source = str(form.property(SOURCE))
-        formula = self._formulas.get(source)
+        formula, scale = self._fitted(source, doc, position, form)
         if formula is None:
             space = QRectF(0, 0, max(_IN_A_CELL / 2, _room(doc, position)), _ENDLESS)
-            return QFontMetricsF(form.toCharFormat().font()).boundingRect(space, _WRAPPED, _shown(source)).size()
-        scale = self._scale(formula, doc, position, form)
+            return QFontMetricsF(_written_font(form)).boundingRect(space, _WRAPPED, _shown(source)).size()
         return QSizeF(formula.width * scale, formula.ascent * scale + _descent(form))
 
     def drawObject(self, painter: QPainter, rect: QRectF | QRect, doc: QTextDocument, position: int, form: QTextFormat) -> None:
         """Draw a formula, its baseline on the line's; one without a picture as it was written."""
         source = str(form.property(SOURCE))
-        formula = self._formulas.get(source)
+        formula, scale = self._fitted(source, doc, position, form)
         if formula is None:
-            painter.setFont(form.toCharFormat().font())
+            painter.setFont(_written_font(form))
             painter.setPen(form.foreground().color())
             painter.drawText(QRectF(rect), _WRAPPED, _shown(source))
             return
-        scale = self._scale(formula, doc, position, form)
         device = painter.device()
         ratio = device.devicePixelRatioF() if device is not None else 1.0
         image = self._image(source, formula, scale * ratio, form.foreground().color())
@@ -80,15 +81,17 @@ class MathObject(QPyTextObject):
         moved = QPointF(round(to_device.x()) - to_device.x(), round(to_device.y()) - to_device.y()) / ratio
         painter.drawImage(corner + moved, image)
 
-    def _scale(self, formula: Formula, doc: QTextDocument, position: int, form: QTextFormat) -> float:
+    def _fitted(self, source: str, doc: QTextDocument, position: int, form: QTextFormat) -> tuple[Formula | None, float]:
+        """Return a formula's picture and its scale where it stands; none where it is not drawn or would be too small."""
+        formula = self._formulas.get(source)
+        if formula is None:
+            return None, 1.0
         scale = float(form.property(SIZE)) / UNIT
-        room = _room(doc, position)
-        if formula.width * scale <= room:
-            return scale
-        return scale * max(_LEAST_SCALE, room / (formula.width * scale))
+        fitting = min(1.0, _room(doc, position) / (formula.width * scale))
+        return (formula if fitting >= _LEAST_SCALE else None), scale * fitting
 
     def _image(self, source: str, formula: Formula, scale: float, color: QColor) -> QImage:
-        key = (source, round(scale, 3), color.rgba(), 0)
+        key = (source, round(scale, 3), color.rgba())
         if key not in self._images:
             if len(self._images) >= _KEPT:
                 self._images.clear()
@@ -140,6 +143,12 @@ def _room(doc: QTextDocument, position: int) -> float:
     if QTextCursor(block).currentTable() is not None:
         return _IN_A_CELL
     return doc.textWidth() - block.blockFormat().leftMargin() - block.blockFormat().rightMargin()
+
+
+def _written_font(form: QTextFormat) -> QFont:
+    font = form.toCharFormat().font()
+    font.setPixelSize(max(1, round(float(form.property(SIZE)) * _WRITTEN_SIZE)))
+    return font
 
 
 def _shown(source: str) -> str:

@@ -269,3 +269,32 @@ def blocks_of(document):
     while block.isValid():
         yield block
         block = block.next()
+
+
+@pytest.mark.parametrize(
+    ("before", "pieces"),
+    [
+        ("| a | b |\n|---|---|\n" + "| x $y$ | z |\n" * 200, "| one `more` | row |\n" * 3),
+        ("```python\n" + "x = [1, 2, 3]  # long\n" * 2_000, "y = 2\n" * 5),
+        ("Some $x$ and\n\n$$y$$\n\n" * 300, "the end $z$ is near"),
+        ("Text[^1].\n\n" * 300 + "[^1]: note\n\n", "more[^1] text"),
+    ],
+    ids=["table", "code", "formulas", "footnotes"],
+)
+def test_what_is_written_changes_the_end_only_however_long_the_reply_is(theme, before, pieces):
+    reader, shown = StreamReader(), Document(QTextDocument(), Formats(theme))
+    shown.document.documentLayout()
+    reader.feed(before)
+    shown.show(reader.blocks)
+    changes = []
+    shown.document.contentsChange.connect(lambda position, removed, added: changes.append((position, removed + added)))
+    length = shown.document.characterCount()
+    for start in range(0, len(pieces), 4):
+        unchanged = reader.feed(pieces[start : start + 4])
+        shown.show(reader.blocks, unchanged)
+        assert len(reader._tail) < 2_000 or reader._fence is not None
+    assert changes
+    assert min(position for position, _ in changes) > length - 700
+    assert max(size for _, size in changes) < 700
+    unchanged = reader.finish()
+    assert unchanged >= len(reader.blocks) - 2

@@ -1,8 +1,9 @@
 """Links in messages: shown before they are opened, and only those that a browser should get."""
 
 import pytest
-from PySide6.QtCore import QObject, Slot
+from PySide6.QtCore import QObject, Qt, Slot
 from PySide6.QtGui import QDesktopServices
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QMessageBox, QWidget
 
 from app.chat.link import open_link
@@ -51,6 +52,17 @@ def test_web_and_mail_address_is_shown_in_full_and_opened_only_when_confirmed(pa
     assert browser.opened == []
     box.button(QMessageBox.StandardButton.Open).click()
     assert browser.opened == [address]
+
+
+@pytest.mark.drives("linkQuestion")
+def test_a_key_opens_or_leaves_it(parent, browser):
+    open_link("https://example.org/key", parent)
+    QTest.keyClick(question(parent), Qt.Key.Key_Escape)
+    assert browser.opened == []
+    open_link("https://example.org/key", parent)
+    box = parent.findChildren(QMessageBox, "linkQuestion")[-1]
+    QTest.keyClick(box, Qt.Key.Key_Return)
+    assert browser.opened == ["https://example.org/key"]
 
 
 def test_cancelled_link_is_not_opened(parent, browser):

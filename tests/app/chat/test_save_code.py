@@ -1,7 +1,9 @@
 """Saving code: what the file would be called, that it holds the code, and that a failure is told."""
 
 import pytest
-from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QFileDialog, QLineEdit, QMessageBox, QWidget
 
 from app.chat.save_code import save_code, suggested_name
 
@@ -44,16 +46,20 @@ def parent(qtbot):
     return parent
 
 
+@pytest.mark.drives("saveCodeDialog")
 def test_the_file_holds_the_code_and_a_last_line_break(parent, tmp_path):
     save_code("größe = '👍'\n\tx", "python", parent)
     dialog = parent.findChild(QFileDialog, "saveCodeDialog")
     assert dialog.selectedFiles()[0].endswith("code.py")
     dialog.setDirectory(str(tmp_path))
-    dialog.selectFile("mine.py")
-    dialog.accept()
+    field = dialog.findChild(QLineEdit)
+    field.selectAll()
+    QTest.keyClicks(field, "mine.py")
+    QTest.keyClick(field, Qt.Key.Key_Return)
     assert (tmp_path / "mine.py").read_bytes() == "größe = '👍'\n\tx\n".encode()
 
 
+@pytest.mark.drives("saveCodeFailed")
 def test_a_failure_is_told_and_says_what_to_do(parent, tmp_path):
     save_code("x", "", parent)
     parent.findChild(QFileDialog, "saveCodeDialog").fileSelected.emit(str(tmp_path / "no folder" / "x.txt"))
@@ -61,7 +67,8 @@ def test_a_failure_is_told_and_says_what_to_do(parent, tmp_path):
     assert box.isVisible()
     assert "x.txt" in box.text()
     assert "Choose another folder" in box.informativeText()
-    box.close()
+    QTest.keyClick(box, Qt.Key.Key_Escape)
+    assert not box.isVisible()
 
 
 def test_nothing_is_written_when_it_is_cancelled(parent, tmp_path):
