@@ -55,8 +55,11 @@ class SideScroll:
             if bar is None:
                 continue
             if space.top() > top:
-                yield QRect(area.left(), top, area.width(), space.top() - top), 0
-            yield self._inside(index, space).intersected(area), bar.value()
+                yield QRect(area.left(), top, area.width(), space.top() - top).intersected(area), 0
+            inside = self._inside(index, space).intersected(area)
+            # Qt takes an empty band for no bound at all, and would paint the whole message.
+            if not inside.isEmpty():
+                yield inside, bar.value()
             top = space.bottom() + 1
         if top <= area.bottom():
             yield QRect(area.left(), top, area.width(), area.bottom() + 1 - top), 0

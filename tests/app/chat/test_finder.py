@@ -279,6 +279,15 @@ def test_unshown_messages_have_the_text_that_is_shown(page, theme):
         assert raw == as_searched(view.thought.text.document().toRawText()), name
 
 
+def test_a_match_far_to_the_right_in_code_is_scrolled_to_sideways(page, qtbot):
+    page.transcript.set_messages([asked("q"), replied("r", f"```\n{'x' * 300} needle\n```\n\n{LONG}")])
+    (bar,) = [bar for bar in page.transcript.view("r").findChildren(QWidget, "sideScroll") if not bar.isHidden()]
+    assert bar.value() == 0
+    look(page, qtbot, "needle")
+    assert count(page) == "1 of 1"
+    assert bar.value() > bar.maximum() // 2
+
+
 def test_nothing_is_searched_where_there_is_no_chat(page):
     page.finder.open()
     assert part(page, "findBar") is None

@@ -1,7 +1,7 @@
 """What is wider than the text: each block scrolls for itself, and the pointer finds what it sees."""
 
 import pytest
-from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtCore import QPoint, QPointF, QRect, Qt
 from PySide6.QtGui import QWheelEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QFileDialog, QScrollBar, QWidget
@@ -199,3 +199,12 @@ def test_the_save_button_asks_where_to(make):
     dialog = view.window().findChild(QFileDialog, "saveCodeDialog")
     assert dialog.isVisible()
     dialog.reject()
+
+
+def test_every_part_that_is_painted_has_bounds(make):
+    view = make(f"Text\n\n```py\n{LONG}\nshort\n```\n\nmore\n\n```py\n{LONG}\n```\n\nend")
+    for top in range(0, view.height(), 3):
+        area = QRect(0, top, WIDTH, 60)
+        bands = [band for band, _ in view._sides.bands(area)]
+        assert bands
+        assert all(not band.isEmpty() and area.contains(band) for band in bands), top
