@@ -75,6 +75,7 @@ class Bars(QWidget):
             self._paint_bar(painter, index, shown(text), share, share / highest)
         if self._outlook.kept < len(tokens):
             self._paint_edge(painter, self._outlook.kept)
+            self._paint_word(painter, self._outlook.kept, [share / highest for _, share in tokens])
 
     def _pitch(self) -> float:
         return self.width() / BARS
@@ -103,10 +104,18 @@ class Bars(QWidget):
         pen.setDashPattern([2, 3])
         painter.setPen(pen)
         painter.drawLine(x, 0, x, _BASE + 14)
+
+    def _paint_word(self, painter: QPainter, kept: int, heights: list[float]) -> None:
+        """Name what is dropped, over the first bars that are low enough."""
+        low = next((index for index in range(kept, len(heights)) if _BASE - heights[index] * _TALLEST - 15 >= 14), None)
+        if low is None:
+            return
+        painter.setPen(self._theme.color("ink-3"))
         painter.setFont(self._theme.font("caption"))
-        width = painter.fontMetrics().horizontalAdvance("dropped")
-        right = x + 6 + width <= self.width()
-        painter.drawText(QRect(x + 6 if right else x - 6 - width, 0, width + 2, 14), Qt.AlignmentFlag.AlignVCenter, "dropped")
+        width = painter.fontMetrics().horizontalAdvance("dropped") + 2
+        left = min(round(low * self._pitch()) + 6, self.width() - width)
+        if left > kept * self._pitch():
+            painter.drawText(QRect(left, 0, width, 14), Qt.AlignmentFlag.AlignVCenter, "dropped")
 
 
 class NextTokenPicture(QWidget):

@@ -113,6 +113,7 @@ def test_changing_a_field_says_the_checked_value(panel, said, qtbot, name):
     assert type(said[0][2]) is type(value)
 
 
+@pytest.mark.drives("setting.*")
 def test_in_a_chat_a_change_is_the_chats(panel, said, qtbot):
     for name in CHAT:
         edit(panel, qtbot, name, EDITS[name][0])
@@ -136,6 +137,7 @@ def test_a_folder_must_exist(panel, said, qtbot, tmp_path):
     assert said == [("app", "models_folder", str(tmp_path))]
 
 
+@pytest.mark.drives("choose.models_folder")
 def test_a_folder_chosen_in_the_dialog_is_taken(panel, said, qtbot, tmp_path, monkeypatch):
     from app.settings import text_editor
 
@@ -236,6 +238,7 @@ def test_the_slider_and_its_field_move_together(panel, said, qtbot):
     assert slider.value == 1.5
 
 
+@pytest.mark.drives("slider.*")
 def test_a_slider_over_whole_numbers_says_whole_numbers(panel, said, qtbot):
     qtbot.keyClick(panel.findChild(Slider, "slider.max_tokens"), Qt.Key.Key_Right)
     assert said == [("chat", "max_tokens", 2304)]
@@ -247,6 +250,7 @@ def test_up_in_the_field_steps(panel, said, qtbot):
     assert said == [("chat", "top_k", 41)]
 
 
+@pytest.mark.drives("reset.*")
 def test_a_chat_shows_what_it_inherits_and_goes_back_to_it(panel, said, qtbot):
     panel.show_values({"temperature": 1.0}, {"temperature": 0.2})
     field = panel.field("temperature")
@@ -278,6 +282,7 @@ def test_without_a_chat_only_all_chats_can_be_shown(panel, qtbot):
     assert panel.scope == "chat"
 
 
+@pytest.mark.drives("segment.*", "settingsScope")
 def test_a_change_for_all_chats_is_inherited_at_once(panel, qtbot):
     show_all(panel, qtbot)
     edit(panel, qtbot, "top_k", "77")
@@ -329,6 +334,7 @@ def test_none_is_named_beside_the_label_or_under_it(panel):
     assert line.text() == "As large as the model allows, at most 32,768"
 
 
+@pytest.mark.drives("help.*")
 def test_help_opens_under_the_label_and_says_when_it_applies(panel, qtbot):
     unfold(panel, qtbot)
     for name in CHAT:

@@ -6,6 +6,7 @@ import sqlite3
 import pytest
 from transformers import AutoTokenizer
 
+from engine.chats.store import ChatStore
 from engine.core.paths import locate
 from engine.core.preferences import Preferences
 from engine.core.setting import Scope
@@ -299,3 +300,16 @@ def test_a_full_disk_in_mid_reply_is_told_after_the_reply(flint, models, monkeyp
     assert outcome.status == 20
     assert outcome.data["output_tokens"] == 6
     assert "disk is full" in outcome.err
+
+
+def test_what_is_set_for_a_model_and_what_it_recommends_counts_here_too(flint, models):
+    (locate().models / "one" / "generation_config.json").write_text(json.dumps({"top_k": 20, "top_p": 0.8}))
+    preferences = Preferences(locate().settings)
+    preferences.set("temperature", 0.4)
+    preferences.set_for_model("one", {"temperature": 0.3, "seed": 5})
+    preferences.set_for_model("two", {"temperature": 0.1})
+    data = flint("chat", "hello", "--model", "one", "--max-tokens", "2", "--top-p", "0.5", "--json").data
+    assert data["seed"] == 5
+    with ChatStore(locate().chats) as store:
+        sampling = store.messages(data["chat"])[-1].facts.sampling
+    assert (sampling.temperature, sampling.top_k, sampling.top_p) == (0.3, 20, 0.5)
