@@ -47,7 +47,6 @@ class InspectorPanel(QWidget):
         self._tabs.setObjectName("inspectorTabs")
         self._tabs.setFixedWidth(136)
         self._target = Label(theme, style="small", role="ink-2", parent=self)
-        self._target.setObjectName("inspected")
         self._back = self._step("left", "Earlier reply", "inspectEarlier", -1)
         self._on = self._step("right", "Later reply", "inspectLater", 1)
         self.head = PromptHead(theme)

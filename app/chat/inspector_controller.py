@@ -45,7 +45,7 @@ class InspectorController(QObject):
         self._store, self._bridge, self._preferences = store, bridge, preferences
         self._replies, self._chat, self._page, self._panel, self._model = replies, chat, page, panel, model
         self._picked = ""
-        self._asked = ""
+        self._asked, self._waits = "", False
         self._asked_of: StoredMessage | None = None
         self._prompt: PromptInspected | None = None
         self._cached: dict[str, int] = {}
@@ -153,7 +153,9 @@ class InspectorController(QObject):
         if model is None:
             self._panel.show_note(*UNLOADED)
             return
-        self._asked, self._asked_of = self._bridge.new_id("inspect"), target
+        if self._waits:
+            self._bridge.cancel(self._asked)  # While a model is read, what was asked before would all be worked out after it.
+        self._asked, self._asked_of, self._waits = self._bridge.new_id("inspect"), target, False
         try:
             request = compose(
                 self._store,
@@ -167,6 +169,7 @@ class InspectorController(QObject):
         except FlintError as error:
             self._refuse(error.info())
             return
+        self._waits = True
         self._bridge.send(InspectPrompt(self._asked, request))
 
     def _on_event(self, event: Event) -> None:
@@ -184,7 +187,7 @@ class InspectorController(QObject):
             self.refresh_soon()
 
     def _show_prompt(self, prompt: PromptInspected) -> None:
-        self._prompt = prompt
+        self._prompt, self._waits = prompt, False
         known = self._cached.get(self._asked_of.id) if self._asked_of else None
         reading: Reading = reading_of(prompt, self._asked_of, known)
         sheet = prompt_sheet(prompt, reading.cached, reading.word)
@@ -192,6 +195,7 @@ class InspectorController(QObject):
             self._panel.show_prompt(sheet, reading.note, reading.word, reading.remark)
 
     def _refuse(self, error: ErrorInfo) -> None:
+        self._waits = False
         if self._panel.tab == "prompt":
             self._panel.show_note(error.text, error.hint)
 

@@ -18,7 +18,6 @@ class ShadeLegend(QWidget):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
-        self.setObjectName("shadeLegend")
         self.setAccessibleName(
             "Shades: expected, with a probability of 60% or more, is not shaded; surprising is shaded most, under 10%"
         )

@@ -7,6 +7,7 @@ from typing import Any
 
 from PySide6.QtCore import QEvent, QPoint, QRect, Qt, Signal
 from PySide6.QtGui import (
+    QKeyEvent,
     QMouseEvent,
     QPainter,
     QPaintEvent,
@@ -136,6 +137,19 @@ class ShadedText(QTextEdit):
         if event.type() == QEvent.Type.Leave:
             self._hover(-1)
         return super().viewportEvent(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Left and right go from token to token, Return picks; what scrolls is the list's, the rest (as Copy) Qt's."""
+        steps = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}
+        step = steps.get(Qt.Key(event.key()))
+        if event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier:
+            super().keyPressEvent(event)
+        elif step and self._shades:
+            self._hover(max(0, min(len(self._shades) - 1, self._hot + step)))
+        elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and self._hot >= 0:
+            self.picked.emit(self._hot)
+        else:
+            event.ignore()
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         """Leave the wheel to the list."""

@@ -21,7 +21,6 @@ class TokenPopover(QWidget):
         super().__init__(window)
         self._theme, self._over = theme, window
         self._rows: tuple[tuple[str, str], ...] = ()
-        self.setObjectName("tokenPopover")
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self.hide()
         self._shadow = Shadow(theme, self, _RADIUS)

@@ -2,7 +2,8 @@
 
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QWidget
+
+from app.chat.token_popover import TokenPopover
 
 LEFT = Qt.MouseButton.LeftButton
 
@@ -28,7 +29,7 @@ def point_at(view, index):
     QTest.mouseMove(view.viewport(), view.chip_rect(index).center())
 
 
-def card(flint, name="tokenPopover"):
+def card(flint, kind=TokenPopover):
     """The card about a token, if it is shown."""
-    found = flint.window.findChild(QWidget, name)
+    found = flint.window.findChild(kind)
     return found if found is not None and found.isVisible() else None

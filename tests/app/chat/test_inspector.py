@@ -13,7 +13,7 @@ from tests.app.window_driver import open_window
 CONTROL = Qt.KeyboardModifier.ControlModifier
 
 
-@pytest.mark.drives("inspectorButton", "inspectorTabs")
+@pytest.mark.drives("inspectorButton", "inspectorTabs", "segment.prompt", "inspectorPanel")
 def test_prompt_of_the_last_reply_is_shown_with_what_was_cached_and_read(flint):
     flint.ask("Hello")
     second = flint.ask("And now?")
@@ -91,7 +91,7 @@ def test_without_a_model_the_panel_says_so_and_shows_the_prompt_once_there_is_on
     flint.wait(lambda: panel.page == "prompt")
 
 
-@pytest.mark.drives("copyPrompt")
+@pytest.mark.drives("copyPrompt", "promptHead")
 def test_prompt_is_copied_as_the_text_that_was_encoded(flint):
     flint.ask("Hello")
     panel = open_inspector(flint)
@@ -126,6 +126,7 @@ def test_a_token_is_explained_under_the_pointer_and_at_the_keyboard(flint):
     assert card(flint) is None
 
 
+@pytest.mark.drives("showInspector")
 def test_inspector_and_settings_take_turns_and_the_shortcut_opens_it(flint):
     flint.click("settingsButton")
     QTest.keyClick(flint.window, Qt.Key.Key_I, CONTROL)

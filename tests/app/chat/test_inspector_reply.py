@@ -6,6 +6,7 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 
+from app.chat.odds_popover import OddsPopover
 from app.chat.reply_head import percent
 from app.chat.token_sheet import SHADES, shade
 from tests.app.chat.inspecting import LEFT, card, open_inspector, point_at, texts
@@ -28,10 +29,10 @@ def odds_of(flint, reply):
 
 
 def card_of(flint):
-    return card(flint, "oddsPopover")
+    return card(flint, OddsPopover)
 
 
-@pytest.mark.drives("regenerateWithOdds", "inspectorTabs")
+@pytest.mark.drives("regenerateWithOdds", "inspectorTabs", "inspectorNote", "segment.reply")
 def test_reply_without_probabilities_is_written_again_with_them(flint):
     first = flint.ask("Hello")
     panel = open_inspector(flint, "reply")
@@ -45,7 +46,7 @@ def test_reply_without_probabilities_is_written_again_with_them(flint):
     assert flint.window.chat.settings()["keep_probabilities"] == "on"
 
 
-@pytest.mark.drives("keepProbabilities")
+@pytest.mark.drives("keepProbabilities", "segment.on")
 def test_switch_sets_it_for_the_chat_and_is_the_settings_own(flint):
     flint.ask("Hello")
     panel = open_inspector(flint, "reply")
@@ -80,7 +81,7 @@ def test_alternatives_are_shown_under_the_pointer_with_their_probabilities(kept)
     assert card_of(flint).index == 0
 
 
-@pytest.mark.drives("shadeChat", "showFormatted", "shadedText")
+@pytest.mark.drives("shadeChat", "showFormatted", "shadedText", "shadedReply", "replyHead")
 def test_reply_is_shaded_in_the_chat_and_formatted_again(kept):
     flint, _, reply = kept
     view = flint.view(reply)
@@ -91,6 +92,12 @@ def test_reply_is_shaded_in_the_chat_and_formatted_again(kept):
     QTest.mouseMove(view.shaded.text.viewport(), place.center())
     assert card_of(flint).index == 3
     QTest.mouseClick(view.shaded.text.viewport(), LEFT, pos=place.center())
+    assert card_of(flint).hasFocus()
+    QTest.keyClick(card_of(flint), Qt.Key.Key_Escape)
+    assert view.shaded.text.hasFocus()
+    QTest.keyClick(view.shaded.text, Qt.Key.Key_Right)
+    assert card_of(flint).index == 4
+    QTest.keyClick(view.shaded.text, Qt.Key.Key_Return)
     assert card_of(flint).hasFocus()
     QTest.keyClick(card_of(flint), Qt.Key.Key_Escape)
     flint.press(view, "showFormatted")
