@@ -49,20 +49,19 @@ class SideScroll:
 
     def bands(self, area: QRect) -> Iterator[tuple[QRect, int]]:
         """Yield the parts of `area` from top to bottom, each with how far what it shows is scrolled."""
+        # Qt takes an empty band for no bound at all, and would paint the whole message.
+        return ((band, offset) for band, offset in self._cut(area) if not band.isEmpty())
+
+    def _cut(self, area: QRect) -> Iterator[tuple[QRect, int]]:
         top = area.top()
         for index, space in self._decoration.visible(area) if self._bars else ():
             bar = self._bars.get(self._head(index))
             if bar is None:
                 continue
-            if space.top() > top:
-                yield QRect(area.left(), top, area.width(), space.top() - top).intersected(area), 0
-            inside = self._inside(index, space).intersected(area)
-            # Qt takes an empty band for no bound at all, and would paint the whole message.
-            if not inside.isEmpty():
-                yield inside, bar.value()
-            top = space.bottom() + 1
-        if top <= area.bottom():
-            yield QRect(area.left(), top, area.width(), area.bottom() + 1 - top), 0
+            yield QRect(area.left(), top, area.width(), space.top() - top).intersected(area), 0
+            yield self._inside(index, space).intersected(area), bar.value()
+            top = max(top, space.bottom() + 1)
+        yield QRect(area.left(), top, area.width(), area.bottom() + 1 - top), 0
 
     def offset_at(self, place: QPoint) -> int:
         """Return how far what stands at a place of the view is scrolled."""
