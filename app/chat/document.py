@@ -377,7 +377,13 @@ def _above(before: Block | None, block: Block) -> int:
         return 0
     if isinstance(before, Paragraph) and before.level and not block.place.markers and block.place.gap == Gap.BLOCK:
         return _UNDER_HEADING + header
+    if _is_note(block) and _is_note(before):
+        return Gap.TIGHT.value + overhang + header
     return block.place.gap.value + overhang + header
+
+
+def _is_note(block: Block) -> bool:
+    return any(marker.note for marker in block.place.markers)
 
 
 def _reset(cursor: QTextCursor) -> None:

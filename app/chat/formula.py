@@ -10,7 +10,7 @@ UNIT = 16
 _LONGEST = 3_000
 _DEEPEST = 24
 # ziamath takes twice as long for each level of nesting, and four times for twice the length: from here on it is watched.
-_WATCHED_LENGTH, _WATCHED_DEPTH, _MOST_S = 120, 3, 1.5
+_WATCHED_LENGTH, _WATCHED_DEPTH, MOST_S = 120, 3, 1.5
 _LARGEST = 12_000
 _ELEMENTS = {"svg", "g", "path", "rect", "line", "polyline", "ellipse"}
 _VIEW_BOX = re.compile(r'viewBox="([-\d.e]+) ([-\d.e]+) ([-\d.e]+) ([-\d.e]+)"')
@@ -45,8 +45,11 @@ class Formula:
     descent: float
 
 
-def draw_formula(content: str, display: bool) -> Formula | None:
-    """Return the picture of LaTeX (without its delimiters), or None where it can't be drawn, whatever the reason."""
+def draw_formula(content: str, display: bool, most_s: float = MOST_S) -> Formula | None:
+    """Return the picture of LaTeX (without its delimiters), or None where it can't be drawn, whatever the reason.
+
+    One that is long or deep is given up after `most_s` seconds.
+    """
     if len(content) > _LONGEST or not _has_glyphs(content):
         return None
     depth = _depth(content)
@@ -55,7 +58,7 @@ def draw_formula(content: str, display: bool) -> Formula | None:
     watched = len(content) > _WATCHED_LENGTH or depth > _WATCHED_DEPTH
     # The library is run on any text at all: whatever it raises, the source is shown instead.
     try:
-        return _measured(_within(_MOST_S, content, display) if watched else _drawn(content, display))
+        return _measured(_within(most_s, content, display) if watched else _drawn(content, display))
     except Exception:
         return None
 

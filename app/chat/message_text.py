@@ -18,12 +18,13 @@ from PySide6.QtGui import (
     QTextCursor,
     QWheelEvent,
 )
-from PySide6.QtWidgets import QFrame, QMenu, QTextBrowser, QWidget
+from PySide6.QtWidgets import QFrame, QMenu, QTextBrowser, QToolTip, QWidget
 
 from app.chat.blocks import Block, Code
 from app.chat.code_bar import CodeBar
 from app.chat.decoration import Decoration
 from app.chat.document import Document
+from app.chat.footnote_tip import note_under
 from app.chat.formats import CODE_HEADER, FRAME_LINE, Formats
 from app.chat.formulas import formulas
 from app.chat.selection import selected_text
@@ -206,6 +207,11 @@ class MessageText(QTextBrowser):
         if not isinstance(event, QMouseEvent | QContextMenuEvent | QHelpEvent):
             return super().viewportEvent(event)
         place = event.position().toPoint() if isinstance(event, QMouseEvent) else event.pos()
+        if isinstance(event, QHelpEvent):
+            note = note_under(self, self._shown.blocks, place)
+            if note:
+                QToolTip.showText(event.globalPos(), note, self.viewport())
+                return True
         with self._sides.scrolled(self._sides.offset_at(place)):
             return super().viewportEvent(event)
 

@@ -78,10 +78,9 @@ def test_a_drawing_is_lines_and_refers_to_nothing(content):
 
 
 def test_one_that_takes_too_long_is_given_up(monkeypatch):
-    monkeypatch.setattr("app.chat.formula._MOST_S", 0.05)
     begun = []
     monkeypatch.setattr("app.chat.formula._drawn", lambda *_: begun.append(1) or spin())
-    assert draw_formula("{{{{x}}}}", display=False) is None
+    assert draw_formula("{{{{x}}}}", display=False, most_s=0.05) is None
     assert begun
     assert sys.getprofile() is None
 
@@ -119,3 +118,20 @@ def test_the_oldest_are_forgotten(qtbot, monkeypatch):
     drawing.wait()
     assert drawing.get("c", False) is not Drawing.PENDING
     assert drawing.get("a", False) is Drawing.PENDING
+
+
+def test_a_thousand_that_can_not_be_drawn_take_little_time(qtbot, monkeypatch):
+    monkeypatch.setattr("app.chat.formulas._WASTED_S", 0.05)
+    given = []
+
+    def fail(content, display, most_s):
+        given.append(most_s)
+        time.sleep(0.03)
+
+    monkeypatch.setattr("app.chat.formulas.draw_formula", fail)
+    drawing = Formulas()
+    for number in range(8):
+        drawing.get(str(number), False)
+    drawing.wait()
+    assert given[0] == 1.5
+    assert given[-3:] == [0.15000000000000002] * 3
