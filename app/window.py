@@ -226,7 +226,7 @@ class MainWindow(QMainWindow):
             ("Chat", "newChat", "New Chat", "Ctrl+N", lambda: self.chat.open(None)),
             ("Chat", "renameChat", "Rename Chat", "Ctrl+R", self.sidebar.rename_selected),
             ("Chat", "pinChat", "Pin or Unpin Chat", "Ctrl+Alt+P", self.chats.toggle_pinned),
-            ("Chat", "moveChat", "Move Chat to…", "Ctrl+Alt+M", self.sidebar.offer_places),
+            ("Chat", "moveChat", "Move Chat to…", "Ctrl+Alt+F", self.sidebar.offer_places),
             ("Chat", "exportChat", "Export Chat…", "Ctrl+Shift+E", self.transfers.export_chosen),
             ("Chat", "exportAllChats", "Export All Chats…", "", self.transfers.export_all),
             ("Chat", "importChats", "Import Chats…", "", self.transfers.ask_to_import),

@@ -342,16 +342,17 @@ class ChatView(DragView):
         return [row.key for row in self.picked()], index.data(ROW_ROLE).key if index.isValid() else None
 
     def _pick_again(self, picked: Sequence[Key], current: Key | None) -> None:
-        """Select what was selected before the rows moved; what was not moved still is."""
-        for key in picked:
-            place = self._rows.find(key)
-            if place >= 0 and not self.selectionModel().isSelected(self._rows.index(place)):
-                self.selectionModel().select(self._rows.index(place), _SELECT.Select)
+        """Select what was selected before the rows changed, and nothing else: Qt goes on to a neighbour of what is gone."""
+        chosen = QItemSelection()
+        for place in (self._rows.find(key) for key in picked):
+            if place >= 0:
+                chosen.select(self._rows.index(place), self._rows.index(place))
+        self.selectionModel().select(chosen, _SELECT.ClearAndSelect)
         place = self._rows.find(current) if current is not None else -1
-        if place >= 0:
-            self.selectionModel().setCurrentIndex(self._rows.index(place), _SELECT.NoUpdate)
-        elif not picked:
-            self.selectionModel().clear()
+        if place < 0 and not chosen.isEmpty():
+            place = chosen.first().top()
+        index = self._rows.index(place) if place >= 0 else QModelIndex()
+        self.selectionModel().setCurrentIndex(index, _SELECT.NoUpdate)
 
     def _has_dots(self, row: Row) -> bool:
         return row.kind in ("chat", "folder", "trashed")

@@ -72,13 +72,13 @@ def test_the_open_chat_is_moved_by_keys_alone_and_seen_to_arrive(flint, chats):
     made = folder(flint)
     flint.window._store.folders.expand(made, False)
     flint.open_chat(chats[2])
-    flint.key(Qt.Key.Key_M, CTRL | ALT)
+    flint.key(Qt.Key.Key_F, CTRL | ALT)
     flint.wait(lambda: isinstance(QApplication.activePopupWidget(), QMenu))
     QTest.keyClick(QApplication.activePopupWidget(), Qt.Key.Key_Return)
     assert stored(flint)["Chat 2"] == ("Work", False)
     assert rows(flint)[:2] == ["Work", "Chat 2"]
     assert flint.window.chat.chat_id == chats[2]
-    flint.key(Qt.Key.Key_M, CTRL | ALT)
+    flint.key(Qt.Key.Key_F, CTRL | ALT)
     menu = QApplication.activePopupWidget()
     QTest.keyClick(menu, Qt.Key.Key_Down)
     QTest.keyClick(menu, Qt.Key.Key_Return)

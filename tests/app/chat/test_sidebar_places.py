@@ -305,6 +305,17 @@ def test_what_is_selected_stays_so_while_chats_come_go_and_move(sidebar):
     assert picked(sidebar) == ["8"]
 
 
+def test_when_another_selected_chat_is_deleted_its_neighbour_is_not_selected_for_it(sidebar):
+    click(sidebar, "6")
+    click(sidebar, "8", CTRL)
+    click(sidebar, "6", CTRL)
+    assert picked(sidebar) == ["8"]
+    sidebar.select("6")
+    sidebar.set_chats([one for one in CHATS if one.id != "8"], [THESIS, WORK], 3)
+    sidebar.select("6")
+    assert picked(sidebar) == ["6"]
+
+
 # -- moving ----------------------------------------------------------------------------------------------------------------
 
 
