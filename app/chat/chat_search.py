@@ -24,6 +24,7 @@ class ChatSearch(StoreWork):
         sidebar.search_changed.connect(self._take)
         sidebar.search_left.connect(lambda: self._take(""))
         sidebar.more_requested.connect(self._search_on)
+        sidebar.hits_wanted.connect(self._catch_up)
 
     def refresh(self) -> None:
         """Search again where hits are shown: a chat was changed or deleted."""
@@ -38,6 +39,11 @@ class ChatSearch(StoreWork):
         else:
             self._timer.stop()
             self._sidebar.set_hits(None)
+
+    def _catch_up(self) -> None:
+        if self._timer.isActive():
+            self._timer.stop()
+            self._search()
 
     def _search_on(self) -> None:
         self._limit += PAGE

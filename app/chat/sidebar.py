@@ -44,6 +44,8 @@ class Sidebar(QWidget):
     trash_toggled = Signal(bool)
     search_changed = Signal(str)
     search_left = Signal()
+    hits_wanted = Signal()
+    """Now, not once the typing pauses."""
     collapse_requested = Signal()
 
     def __init__(
@@ -224,7 +226,7 @@ class Sidebar(QWidget):
         self._models.clicked.connect(self.models_requested)
         self._strip.collapse_requested.connect(self.collapse_requested)
         self._search.textChanged.connect(self._take_search)
-        self._search.returnPressed.connect(self._list.choose_first)
+        self._search.returnPressed.connect(self._choose_first)
         self._search.down_pressed.connect(self._go_to_list)
         self._search.left.connect(self.search_left)
         self._trash.clicked.connect(self._toggle_trash)
@@ -262,7 +264,13 @@ class Sidebar(QWidget):
         if row.kind == "hit":
             self.hit_selected.emit(row.chat_id, row.message_id, found_words(row))
 
+    def _choose_first(self) -> None:
+        """Open the first hit of what is typed by now; without words, the first chat."""
+        self.hits_wanted.emit()
+        self._list.choose_first()
+
     def _go_to_list(self) -> None:
+        self.hits_wanted.emit()
         self._list.setFocus(Qt.FocusReason.ShortcutFocusReason)
         if not self._list.currentIndex().isValid():
             self._list.choose_first()

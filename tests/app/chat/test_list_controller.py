@@ -181,6 +181,40 @@ def test_hit_shows_its_words_marked_and_leaves_the_keyboard_in_the_list(flint):
     flint.wait(lambda: "1 of " in flint.window.page.finder._bar.count)
 
 
+@pytest.mark.drives("chatSearch")
+def test_return_at_once_opens_the_first_hit_of_what_was_typed(flint):
+    wanted = flint.ask("zebra").chat_id
+    flint.click("newChatButton")
+    flint.ask("Another")
+    search(flint, "zebra")
+    flint.key(RETURN, name="chatSearch")
+    assert flint.window.chat.chat_id == wanted
+
+
+@pytest.mark.drives("chatSearch", "chatList")
+def test_more_hits_come_with_the_last_row(flint):
+    with ChatStore(locate().chats) as store:
+        for number in range(60):
+            store.add_message(store.create_chat(f"Chat {number}").id, "user", "A needle")
+    search(flint, "needle")
+    flint.wait(lambda: len(hits(flint)) == 50)
+    flint.key(Qt.Key.Key_Down, name="chatSearch")
+    flint.key(Qt.Key.Key_End, name="chatList")
+    flint.key(RETURN, name="chatList")
+    assert len(hits(flint)) == 60
+    assert [row.kind for row in flint.part("chatList").rows].count("more") == 0
+
+
+def test_hits_of_a_chat_that_is_deleted_go_with_it(flint):
+    with ChatStore(locate().chats) as store:
+        kept, gone = (store.create_chat(title).id for title in ("Kept needle", "Gone needle"))
+    search(flint, "needle")
+    flint.wait(lambda: len(hits(flint)) == 2)
+    flint.window.sidebar.wishes.delete_requested.emit((gone,))
+    assert [title for title, _ in hits(flint)] == ["Kept needle"]
+    assert kept
+
+
 def test_hit_far_up_is_scrolled_into_view(flint):
     flint.ask("needle")
     for number in range(9):
