@@ -31,7 +31,7 @@ from engine.inference.guard import adapted, as_error, expected, refusal
 from engine.inference.inspection import inspected
 from engine.inference.loader import Loaded
 from engine.inference.prefill import LARGEST_CHUNK, ChunkSize
-from engine.inference.prompt_count import Counter, Steps, TextCounter
+from engine.inference.prompt_count import Counter, Encoder, Steps, TextCounter
 from engine.inference.prompt_plan import Plan, plan
 from engine.inference.provenance import made_with
 from engine.inference.replay import ExactReply, compared
@@ -57,8 +57,9 @@ class Session:
         self._disk = disk
         self._changes: tuple[tuple[str, str], ...] = ()
         template = template_hash(loaded.tokenizer)
-        self._counters = tuple(Counter(loaded.tokenizer, loaded.facts.fingerprint) for _ in range(2))
-        self._texts = TextCounter(loaded.tokenizer)
+        encoder = Encoder(loaded.tokenizer)
+        self._counters = tuple(Counter(encoder, loaded.facts.fingerprint) for _ in range(2))
+        self._texts = TextCounter(encoder)
         self._bench = Bench(
             loaded, PrefixCache(loaded.model, CachePolicy(), kept_bytes), ChunkSize(), template, made_with(loaded)
         )

@@ -5,6 +5,7 @@ the generators yield where somebody else may have a turn.
 """
 
 import re
+from array import array
 from bisect import bisect_right
 from collections import OrderedDict
 from collections.abc import Generator, Sequence
@@ -19,6 +20,8 @@ from engine.inference.template import render_text
 STEP = 16_384
 """Characters encoded at a time: about 10 ms."""
 KEPT_TEXTS = 32
+KEPT_PIECES = 512
+"""Pieces of long texts whose ids are remembered: 8 MB of text, in about 20 MB of memory."""
 
 # Nearly every tokenizer's words end before a line that begins with a letter, and before the space between two words; after
 # an empty line they may not.
@@ -41,13 +44,57 @@ class Counted:
     pinned: int
 
 
+class Encoder:
+    """Encodes long texts in steps, and remembers the pieces: a count that a newer one replaced is not lost."""
+
+    def __init__(self, tokenizer: Any) -> None:
+        self.tokenizer = tokenizer
+        # Whether a text's ids are those of its parts: some tokenizers begin every text with a space of their own.
+        parts = [token for part in _CUT.split(_SAMPLE) for token in self._encode(part)[0]]
+        self.apart = parts == self._encode(_SAMPLE)[0]
+        self._pieces: OrderedDict[str, tuple[array[int], array[int]]] = OrderedDict()
+
+    def encode(self, text: str) -> Steps[Encoded]:
+        """Return the ids of a text and where in it each ends; a long one is cut where its words end anyway, if that may be."""
+        ids: list[int] = []
+        ends: list[int] = []
+        start = 0
+        while start < len(text):
+            cut = _CUT.search(text, start + STEP) if self.apart else None
+            stop = cut.start() if cut else len(text)
+            some, their_ends = self._piece(text[start:stop], kept=cut is not None)
+            ids += some
+            ends += [start + end for end in their_ends]
+            start = stop
+            yield
+        return ids, ends
+
+    def _piece(self, text: str, kept: bool) -> tuple[Sequence[int], Sequence[int]]:
+        if text in self._pieces:
+            self._pieces.move_to_end(text)
+            return self._pieces[text]
+        ids, ends = self._encode(text)
+        if kept:
+            self._pieces[text] = array("I", ids), array("I", ends)
+            while len(self._pieces) > KEPT_PIECES:
+                self._pieces.popitem(last=False)
+        return ids, ends
+
+    def _encode(self, text: str) -> Encoded:
+        try:
+            return encode(self.tokenizer, text)
+        except NotImplementedError:  # A tokenizer without a fast form knows no offsets.
+            ids = list(self.tokenizer.encode(text, add_special_tokens=False))
+            return ids, [len(text)] * len(ids)
+
+
 class Counter:
     """Counts the prompts of one conversation as it grows."""
 
-    def __init__(self, tokenizer: Any, fingerprint: str) -> None:
-        self._tokenizer = tokenizer
+    def __init__(self, encoder: Encoder, fingerprint: str) -> None:
+        self._encoder = encoder
+        self._tokenizer = encoder.tokenizer
         self._fingerprint = fingerprint
-        self._apart = can_be_cut(tokenizer)
         self._messages: tuple[Message, ...] = ()
         self._text = ""
         self._found: list[Place | None] = []
@@ -67,7 +114,7 @@ class Counter:
         yield
         kept, encoded = self._reusable(whole, text, found)
         start = encoded[1][-1] if encoded[1] else 0
-        more = yield from _encode_in_steps(self._tokenizer, text[start:], self._apart)
+        more = yield from self._encoder.encode(text[start:])
         encoded = ([*encoded[0], *more[0]], [*encoded[1], *(start + end for end in more[1])])
         encoded = with_replies(self._tokenizer, whole, text, found, self._fingerprint, encoded, kept)
         self._messages, self._text, self._found, self._encoded = whole, text, found, encoded
@@ -95,7 +142,7 @@ class Counter:
     def _reusable(self, messages: Sequence[Message], text: str, found: Sequence[Place | None]) -> tuple[int, Encoded]:
         """Return the number of leading messages that stand in the last prompt too, and the ids up to the end of them."""
         count = 0
-        if not self._apart:
+        if not self._encoder.apart:
             return 0, ([], [])
         for message, earlier, place, before in zip(messages, self._messages, found, self._found, strict=False):
             if place is None or place != before or message != earlier:
@@ -138,47 +185,16 @@ class Counter:
 class TextCounter:
     """Counts texts that stand alone, each once."""
 
-    def __init__(self, tokenizer: Any) -> None:
-        self._tokenizer = tokenizer
-        self._apart = can_be_cut(tokenizer)
+    def __init__(self, encoder: Encoder) -> None:
+        self._encoder = encoder
         self._known: OrderedDict[str, int] = OrderedDict()
 
     def count(self, text: str) -> Steps[int]:
         """Return the tokens of a text."""
         if text not in self._known:
-            ids, _ = yield from _encode_in_steps(self._tokenizer, text, self._apart)
+            ids, _ = yield from self._encoder.encode(text)
             self._known[text] = len(ids)
             while len(self._known) > KEPT_TEXTS:
                 self._known.popitem(last=False)
         self._known.move_to_end(text)
         return self._known[text]
-
-
-def can_be_cut(tokenizer: Any) -> bool:
-    """Return whether a text's ids are those of its parts. Some tokenizers begin every text with a space of their own."""
-    parts = _CUT.split(_SAMPLE)
-    return [token for part in parts for token in _encode(tokenizer, part)[0]] == _encode(tokenizer, _SAMPLE)[0]
-
-
-def _encode(tokenizer: Any, text: str) -> Encoded:
-    try:
-        return encode(tokenizer, text)
-    except NotImplementedError:  # A tokenizer without a fast form knows no offsets.
-        ids = list(tokenizer.encode(text, add_special_tokens=False))
-        return ids, [len(text)] * len(ids)
-
-
-def _encode_in_steps(tokenizer: Any, text: str, apart: bool) -> Steps[Encoded]:
-    """Return the ids of a text and where in it each ends; a long one is cut where its words end anyway, if that may be."""
-    ids: list[int] = []
-    ends: list[int] = []
-    start = 0
-    while start < len(text):
-        cut = _CUT.search(text, start + STEP) if apart else None
-        stop = cut.start() if cut else len(text)
-        some, their_ends = _encode(tokenizer, text[start:stop])
-        ids += some
-        ends += [start + end for end in their_ends]
-        start = stop
-        yield
-    return ids, ends

@@ -18,7 +18,7 @@ from engine.core.messages import (
     UnloadModel,
 )
 from engine.core.paths import locate
-from engine.inference.prompt_count import STEP, Counter, TextCounter
+from engine.inference.prompt_count import STEP, Counter, Encoder, TextCounter
 from engine.inference.template import render
 from engine.models.library import Library
 from engine.worker import Worker
@@ -196,11 +196,11 @@ ROLES = ["user", "assistant"]
 @given(st.lists(st.lists(WORDS, min_size=1, max_size=5), min_size=1, max_size=4))
 def test_a_count_that_goes_on_from_another_is_as_one_from_the_start(tiny_loaded, conversations):
     loaded = tiny_loaded("growing")
-    going_on = Counter(loaded.tokenizer, "f")
+    going_on = Counter(Encoder(loaded.tokenizer), "f")
     for texts in conversations:
         messages = [Message(ROLES[index % 2], text or "x") for index, text in enumerate(texts)]
         kept, _ = run(going_on.count(messages))
-        fresh, _ = run(Counter(loaded.tokenizer, "f").count(messages))
+        fresh, _ = run(Counter(Encoder(loaded.tokenizer), "f").count(messages))
         assert kept == fresh
         if messages[-1].role == "user":
             assert kept.ids == render(loaded.tokenizer, messages).ids
@@ -209,14 +209,14 @@ def test_a_count_that_goes_on_from_another_is_as_one_from_the_start(tiny_loaded,
 def test_a_long_text_is_encoded_in_steps_and_as_it_is_in_one(tiny_loaded):
     tokenizer = tiny_loaded("growing").tokenizer
     text = "".join(f"Line {number} says something.\n\n  indented {number}\n" for number in range(8_000))
-    tokens, steps = run(TextCounter(tokenizer).count(text))
+    tokens, steps = run(TextCounter(Encoder(tokenizer)).count(text))
     assert steps >= len(text) // (2 * STEP)
     assert tokens == len(tokenizer.encode(text, add_special_tokens=False))
 
 
 def test_only_what_is_new_is_encoded_again(tiny_loaded):
     tokenizer = tiny_loaded("growing").tokenizer
-    counter = Counter(tokenizer, "f")
+    counter = Counter(Encoder(tokenizer), "f")
     history = [Message("user", "A long line of text.\n" * 10_000), Message("assistant", "Yes.")]
     _, first = run(counter.count([*history, Message("user", "one")]))
     _, second = run(counter.count([*history, Message("user", "one two")]))
@@ -228,9 +228,9 @@ def test_only_what_is_new_is_encoded_again(tiny_loaded):
 def test_other_words_in_the_last_message_alone_are_counted_without_rendering_anew(tiny_loaded, monkeypatch, words):
     tokenizer = tiny_loaded("growing").tokenizer
     history = [SYSTEM, Message("user", "A question"), Message("assistant", "Yes.")]
-    counter = Counter(tokenizer, "f")
+    counter = Counter(Encoder(tokenizer), "f")
     run(counter.count([*history, Message("user", "one")]))
-    expected, _ = run(Counter(tokenizer, "f").count([*history, Message("user", words)]))
+    expected, _ = run(Counter(Encoder(tokenizer), "f").count([*history, Message("user", words)]))
     if words and words == words.strip():
         monkeypatch.setattr("engine.inference.prompt_count.render_text", None)
     told, _ = run(counter.count([*history, Message("user", words)]))
@@ -248,5 +248,21 @@ def test_a_text_in_steps_has_the_ids_of_the_whole(kind, texts):
     text = " and\nthen ".join(texts)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "STEP", 5)
-        tokens, _ = run(TextCounter(tokenizer).count(text))
+        tokens, _ = run(TextCounter(Encoder(tokenizer)).count(text))
     assert tokens == len(tokenizer.encode(text, add_special_tokens=False))
+
+
+def test_a_count_that_was_given_up_is_gone_on_with(tiny_loaded, monkeypatch):
+    tokenizer = tiny_loaded("growing").tokenizer
+    encoder = Encoder(tokenizer)
+    counter = Counter(encoder, "f")
+    file = "".join(f"line {number} of a file\n" for number in range(8_000))
+    given_up = counter.count([Message("user", f"{file}\n\nWhat")])
+    for _ in range(6):
+        next(given_up)
+    encoded = []
+    real = encoder._encode
+    monkeypatch.setattr(encoder, "_encode", lambda text: encoded.append(len(text)) or real(text))
+    told, steps = run(counter.count([Message("user", f"{file}\n\nWhat is in it?")]))
+    assert told == run(Counter(Encoder(tokenizer), "f").count([Message("user", f"{file}\n\nWhat is in it?")]))[0]
+    assert steps - len(encoded) == 6  # One is the rendering; five pieces were there.
