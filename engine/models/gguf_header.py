@@ -55,10 +55,10 @@ def _parts(path: Path, count: int) -> list[Path]:
     paths = [path.with_name(f"{match[1]}-{number:05}-of-{count:05}{path.suffix}") for number in range(1, count + 1)]
     missing = [part.name for part in paths if not part.is_file()]
     if missing:
-        more = f", {missing[1]}" * (len(missing) == 2) if len(missing) < 3 else f" and {len(missing) - 1} more parts"
+        others = f" and {missing[1]}" if len(missing) == 2 else f" and {len(missing) - 1} more parts" if missing[1:] else ""
         raise ModelBroken(
-            f"{match[1]} is in {count} files, of which {missing[0]}{more} {'is' if len(missing) == 1 else 'are'} missing.",
-            f"Download them into {path.parent}.",
+            f"{match[1]} is in {count} files, of which {missing[0]}{others} {'are' if others else 'is'} missing.",
+            f"Download all of them into {path.parent}.",
         )
     return paths
 

@@ -4,7 +4,9 @@ Two kinds are known: `gpt2`, a byte-level BPE from tokens and merges whose way o
 `tokenizer.ggml.pre`; and `llama`, SentencePiece's BPE from tokens and scores. Any other is refused by name, never guessed.
 """
 
+import array
 import json
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -27,6 +29,8 @@ _TURN_ENDS = frozenset(
 # gpt-oss ends a message with <|end|> and goes on with the next of its turn.
 _GOES_ON = frozenset(("<|end|>", "<|return|>", "<|call|>"))
 _SPACE = "▁"
+# Each piece is cut in two at every letter. SentencePiece learns none of more than 64 letters.
+LONGEST_PIECE = 512
 
 
 @dataclass(frozen=True)
@@ -122,7 +126,7 @@ class _Facts:
 
     def _numbers(self, key: str) -> Sequence[Any] | None:
         value: Any = self.metadata.get(f"tokenizer.ggml.{key}")
-        if value is not None and (isinstance(value, str) or len(value) != len(self.tokens)):
+        if value is not None and (not isinstance(value, array.array) or len(value) != len(self.tokens)):
             raise self.broken(f"has an unusable “{key}”")
         return value
 
@@ -138,7 +142,7 @@ class _Facts:
 
     def scores(self) -> Sequence[float]:
         scores = self._numbers("scores")
-        if scores is None:
+        if scores is None or not all(math.isfinite(score) for score in scores):
             raise self.broken("lacks a usable “scores”")
         return scores
 
@@ -192,6 +196,8 @@ def _merges_by_score(facts: _Facts) -> list[tuple[str, str]]:
     for piece, index in pieces.items():
         if facts.types[index] != NORMAL:
             continue
+        if len(piece) > LONGEST_PIECE:
+            raise facts.broken(f"has a token of {len(piece):,} letters")
         for cut in range(1, len(piece)):
             left = pieces.get(piece[:cut])
             if left is not None and (right := pieces.get(piece[cut:])) is not None:

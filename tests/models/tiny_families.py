@@ -172,7 +172,7 @@ def family_gguf(path, family, kind, *, metadata=None, drop=(), parts=1):
     names = gguf.get_tensor_name_map(architecture, config["num_hidden_layers"])
     path.parent.mkdir(parents=True, exist_ok=True)
     weights = random_weights(family, width)
-    most = -(-len(weights) // parts) if parts > 1 else 0
+    most = -(-(len(weights) + 2) // parts) if parts > 1 else 0  # Two more are factors.
     writer = gguf.GGUFWriter(path, gguf.MODEL_ARCH_NAMES[architecture], split_max_tensors=most)
     _add_settings(writer, config, family)
     add_metadata(writer, {**byte_level_metadata(), **(metadata or {})})
