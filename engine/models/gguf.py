@@ -18,7 +18,7 @@ from pathlib import Path
 from engine.core.disk import disk_errors
 from engine.core.errors import DiskFull
 from engine.models.gguf_file import Header
-from engine.models.gguf_header import model_stem, read_header
+from engine.models.gguf_header import read_header
 from engine.models.gguf_model import read_model
 from engine.models.gguf_plan import GgufModel
 from engine.models.gguf_source import ImportCancelled, Source
@@ -80,7 +80,7 @@ def import_gguf(
         found = _imported_before(header, destination_root, reopened, rounded)
         if found is not None:
             return found
-        name = name.strip() or human_name(model_stem(header.path))
+        name = name.strip() or human_name(header.path.stem)
         with disk_errors(destination_root / folder_name(name)), _partial(destination_root) as folder:
             _check_space(model, tokenizer, destination_root, name, bits)
             with reopened() as opened:

@@ -5,6 +5,7 @@ the model, the others describe their tensors. Any part stands for the whole mode
 """
 
 import re
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
@@ -30,16 +31,26 @@ def read_header(path: Path) -> Header:
     return header if count < 2 else _joined(header, _parts(path, count))
 
 
-def model_stem(path: Path) -> str:
-    """Return a file's name without its ending and without what makes it a part."""
-    match = _PART.fullmatch(path.name)
-    return match[1] if match else path.stem
+def first_parts(paths: Iterable[Path]) -> list[Path]:
+    """Return files in order of their names, of those that are parts of one model by their names only the first."""
+    found: dict[Path, Path] = {}
+    for path in sorted(paths):
+        match = _PART.fullmatch(path.name)
+        found.setdefault(path.with_name(f"{match[1]}-of-{match[3]}") if match else path, path)
+    return list(found.values())
 
 
-def is_later_part(path: Path) -> bool:
-    """Say whether a file is, by its name, a part of a model but not the first, which stands for all of them."""
+def size_of_parts(path: Path) -> int:
+    """Return the bytes of a file, or of all the parts of a model that are there; raises `OSError` when `path` is not."""
     match = _PART.fullmatch(path.name)
-    return match is not None and int(match[2]) > 1
+    if match is None or int(match[3]) > MAX_PARTS:
+        return path.stat().st_size
+    others = (path.with_name(name) for name in _names(path, match[1], int(match[3])) if name != path.name)
+    return path.stat().st_size + sum(part.stat().st_size for part in others if part.is_file())
+
+
+def _names(path: Path, stem: str, count: int) -> list[str]:
+    return [f"{stem}-{number:05}-of-{count:05}{path.suffix}" for number in range(1, count + 1)]
 
 
 def _parts(path: Path, count: int) -> list[Path]:
@@ -52,7 +63,7 @@ def _parts(path: Path, count: int) -> list[Path]:
         )
     if int(match[3]) != count:
         raise ModelBroken(f"{path.name} is one of {count} parts, which its name contradicts.", "Give it its first name again.")
-    paths = [path.with_name(f"{match[1]}-{number:05}-of-{count:05}{path.suffix}") for number in range(1, count + 1)]
+    paths = [path.with_name(name) for name in _names(path, match[1], count)]
     missing = [part.name for part in paths if not part.is_file()]
     if missing:
         others = f" and {missing[1]}" if len(missing) == 2 else f" and {len(missing) - 1} more parts" if missing[1:] else ""

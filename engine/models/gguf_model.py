@@ -24,6 +24,14 @@ ARCHITECTURES: Mapping[str, Callable[[Header], GgufModel]] = {
 }
 
 
+# What people choose by mistake.
+_HINTS: Mapping[str, str] = {
+    "clip": "It is what lets a model see pictures. Choose the model's own file, which lies beside it.",
+    **dict.fromkeys(("bert", "nomic-bert", "jina-bert-v2"), "It compares texts and writes none. Choose a model for chats."),
+    **dict.fromkeys(("wan", "flux", "sd1", "sdxl", "sd3"), "It makes pictures. Choose a model for chats."),
+}
+
+
 def read_model(header: Header) -> GgufModel:
     """Return the config and the tensors of the model in a GGUF.
 
@@ -33,5 +41,6 @@ def read_model(header: Header) -> GgufModel:
     read = ARCHITECTURES.get(header.architecture)
     if read is None:
         named = f"of architecture “{header.architecture}”" if header.architecture else "of no named architecture"
-        raise ModelUnsupported(f"{header.path.name} is {named}, which Flint can't import from a GGUF.", CHOOSE_ANOTHER)
+        text = f"{header.path.name} is {named}, which Flint can't import from a GGUF."
+        raise ModelUnsupported(text, _HINTS.get(header.architecture, CHOOSE_ANOTHER))
     return read(header)

@@ -126,11 +126,13 @@ class Library:
                 yield _cached_entry(repository)
 
     def _gguf_entry(self, path: Path, origin: str, model_id: str, name: str) -> ModelEntry:
+        from engine.models.gguf_header import size_of_parts
+
         try:
-            status = path.stat()
+            status, size = path.stat(), size_of_parts(path)
         except OSError as error:
             return _entry(model_id, name, path, origin, "gguf", problem=f"{path.name} could not be read: {error.strerror}.")
-        key = (str(path), status.st_size, status.st_mtime_ns)
+        key = (str(path), size, status.st_mtime_ns)
         if key not in self._headers:
             self._headers[key] = _gguf_facts(path)
         architecture, context, quantization, problem = self._headers[key]
@@ -140,7 +142,7 @@ class Library:
             path,
             origin,
             "gguf",
-            size_bytes=status.st_size,
+            size_bytes=size,
             architecture=architecture,
             context=context,
             quantization=quantization,
@@ -217,10 +219,14 @@ def _folders(root: Path) -> list[Path]:
 
 
 def _ggufs(root: Path) -> list[Path]:
+    """Return the visible GGUF files in `root`; of one in several parts the first there is, which stands for all."""
+    from engine.models.gguf_header import first_parts
+
     try:
-        return sorted(path for path in root.iterdir() if path.suffix.lower() == ".gguf" and not path.name.startswith("."))
+        found = [path for path in root.iterdir() if path.suffix.lower() == ".gguf" and not path.name.startswith(".")]
     except OSError:
         return []
+    return first_parts(found)
 
 
 def _comes_from(folder: Path, source: Path) -> bool:

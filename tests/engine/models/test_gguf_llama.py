@@ -171,5 +171,14 @@ def test_what_is_missing_or_does_not_fit_is_said(tmp_path, options, text):
     assert caught.value.hint
 
 
+@pytest.mark.parametrize(
+    ("architecture", "hint"), [("clip", "see pictures"), ("bert", "compares texts"), ("mamba", "MLX's own")]
+)
+def test_a_file_chosen_by_mistake_says_what_to_choose(tmp_path, architecture, hint):
+    with pytest.raises(ModelUnsupported, match=f"architecture “{architecture}”") as caught:
+        model(tmp_path, metadata={"general.architecture": architecture})
+    assert hint in caught.value.hint
+
+
 def test_one_value_for_each_layer_is_fine_where_all_are_the_same(tmp_path):
     assert model(tmp_path, metadata={"llama.attention.head_count": [4, 4]}).config["num_attention_heads"] == 4

@@ -7,11 +7,12 @@ import struct
 import pytest
 
 from engine.core.errors import ModelBroken, ModelUnsupported
+from engine.core.paths import locate
 from engine.models.gguf import import_gguf
-from engine.models.gguf_file import read_file
-from engine.models.gguf_header import is_later_part, model_stem, read_header
+from engine.models.gguf_header import first_parts, read_header, size_of_parts
 from engine.models.gguf_source import ImportCancelled
 from engine.models.integrity import problem_of
+from engine.models.library import Library
 from engine.models.record import read_record
 from tests.models.tiny_families import family_gguf
 
@@ -170,8 +171,26 @@ def test_a_part_that_vanishes_during_the_import_is_named(parts, tmp_path):
         import_gguf(parts[0], tmp_path / "models", progress=shrink)
 
 
-def test_names_of_parts_are_told_from_others(parts, tmp_path):
-    assert [is_later_part(path) for path in parts] == [False, True, True]
-    assert not is_later_part(tmp_path / "Big.gguf")
-    assert model_stem(parts[1]) == model_stem(tmp_path / "Big.gguf") == "Big"
-    assert read_file(parts[1]).metadata["split.no"] == 1
+def test_of_the_parts_of_a_model_one_stands_for_all(parts, tmp_path):
+    other = parts[0].with_name("Other.gguf")
+    assert first_parts([other, *reversed(parts)]) == [parts[0], other]
+    assert first_parts(parts[1:]) == [parts[1]]
+    total = sum(path.stat().st_size for path in parts)
+    assert size_of_parts(parts[0]) == size_of_parts(parts[2]) == total
+    missing = parts[1].stat().st_size
+    parts[1].unlink()
+    assert size_of_parts(parts[0]) == total - missing
+    with pytest.raises(FileNotFoundError):
+        size_of_parts(parts[1])
+
+
+def test_a_model_in_parts_is_one_entry_of_the_library(parts):
+    found = Library(locate(), models_folder=parts[0].parent)
+    last = parts[2].rename(parts[2].with_suffix(".downloading"))
+    (entry,) = [entry for entry in found.entries() if entry.kind == "gguf" and entry.origin == "flint"]
+    assert (entry.name, entry.path) == ("Big", str(parts[0]))
+    assert "Big-00003-of-00003.gguf is missing" in entry.problem
+    last.rename(parts[2])
+    (entry,) = [entry for entry in found.entries() if entry.kind == "gguf" and entry.origin == "flint"]
+    assert (entry.problem, entry.size_bytes) == ("", sum(path.stat().st_size for path in parts))
+    assert (entry.architecture, entry.context, entry.quantization) == ("phi3", 512, "Q8_0")

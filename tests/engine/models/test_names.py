@@ -15,6 +15,7 @@ from engine.models.names import MAX_BYTES, folder_name, human_name
         ("mistral-7b-v0.1.Q4_K_M", "mistral 7b v0.1"),
         ("model-f16", "model"),
         ("big-BF16-00001-of-00003", "big"),
+        ("gpt-oss-20b-mxfp4", "gpt oss 20b"),
         ("Größe_Übung", "Größe Übung"),
         ("Q4_0", "Q4 0"),
         ("---", "---"),
