@@ -48,6 +48,7 @@ class MessageActions(QObject):
         self._store, self._chat, self._replies, self._page, self._toaster = store, chat, replies, page, toaster
         self._models, self._model_id = models, model_id
         self._undo: dict[str, tuple[str, Toast]] = {}
+        self._busy = False
         self._known: set[MessageView] = set()
         # What is written in edits that were neither sent nor cancelled, whatever their views show meanwhile.
         self._edits: dict[str, str] = {}
@@ -100,6 +101,7 @@ class MessageActions(QObject):
                     made = self._store.add_message(message.chat_id, "user", text, message.parent_id, message.attachments)
                 shown = made.id
                 self._end_edit(message_id)
+                self._chat.show(self._chat.messages())
                 self._chat.answer(shown)
                 self._page.transcript.jump_to_bottom()
             self._focus(shown)
@@ -315,6 +317,9 @@ class MessageActions(QObject):
             view.begin_edit(self._edits[view.message_id])
 
     def _follow_busy(self, busy: bool) -> None:
+        if busy == self._busy:
+            return
+        self._busy = busy
         for _, view in self._page.transcript.views():
             view.set_busy(busy)
 

@@ -29,7 +29,7 @@ _STATES = {
 
 
 def export_json(store: ChatStore, chat_ids: Iterable[str]) -> str:
-    """Return chats with every branch, facts, settings and times as JSON. Raises `ChatNotFound`."""
+    """Return chats with every branch, facts, settings and times as JSON, deleted messages too. Raises `ChatNotFound`."""
     return to_json(store.read_chat(chat_id) for chat_id in chat_ids)
 
 
@@ -42,7 +42,7 @@ def import_json(store: ChatStore, text: str) -> list[ChatSummary]:
 
 
 def export_markdown(store: ChatStore, chat_id: str) -> str:
-    """Return a chat's active path as Markdown to read. Raises `ChatNotFound`."""
+    """Return a chat's active path as Markdown to read, without what was deleted. Raises `ChatNotFound`."""
     return to_markdown(store.read_chat(chat_id))
 
 

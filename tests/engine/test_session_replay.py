@@ -1,5 +1,6 @@
 """A reply run again exactly: the same tokens whatever ran in between, also after a restart; else where it differs, and why."""
 
+import random
 from dataclasses import replace
 
 import mlx.core as mx
@@ -12,6 +13,7 @@ from engine.core.messages import Cancelled, Finished, PrefillProgress, Replayed
 from engine.core.settings import Sampling
 from engine.session import Session
 from tests.engine.talk import agree, ask, request, user
+from tests.models.tiny_architectures import ARCHITECTURES
 
 HELLO, MORE, OTHER = user("hello, what is the capital of France?"), user("and then?"), user("The quick brown fox jumps " * 12)
 DRAWN = Sampling(temperature=1.0, top_k=0, top_p=1.0, min_p=0.0, max_tokens=24)
@@ -244,3 +246,25 @@ def test_global_random_state_plays_no_part(tiny_loaded):
     mx.random.seed(12345)
     mx.random.uniform(shape=(8,))
     assert again(session, answer, HELLO).same
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_after_any_requests_every_reply_comes_again(tiny_loaded, seed):
+    chance = random.Random(seed)
+    loaded = tiny_loaded(chance.choice(list(ARCHITECTURES)))
+    kv_bits, context = chance.choice(["off", "8", "8/4", "4"]), chance.choice([None, 64, 160])
+    session = Session(loaded)
+    session._bench.chunk_size.tokens = chance.choice([16, 32, 64])
+    talks, made = [()], []
+    for _ in range(5):
+        words = " ".join(chance.choices(["hello", "world", "the", "quick", "fox", "Paris", "then"], k=chance.randint(2, 25)))
+        messages = (*chance.choice(talks), user(words))
+        stop = chance.choice([None, None, 5])
+        answer = ask(session, *messages, sampling=DRAWN, context=context, kv_bits=kv_bits, stop_after=stop)
+        made.append((messages, answer))
+        if answer.text.strip():
+            talks.append((*messages, told(answer)))
+    for messages, answer in made:
+        for place in (session, Session(loaded)):
+            replayed = again(place, answer, *messages)
+            assert (replayed.same, replayed.reasons) == (True, ())

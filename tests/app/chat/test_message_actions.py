@@ -583,3 +583,22 @@ def test_while_a_reply_is_written_only_what_can_be_done_is_offered(writing):
     settled(flint)
     flint.press(flint.view(flint.stored()[0]), "copyMessage")
     assert QGuiApplication.clipboard().text() == f"{asked.text} then"
+
+
+# -- reached by Tab --------------------------------------------------------------------------------------------------------
+
+
+def test_every_action_is_reached_by_tab(cut):
+    cut.ask("Hello")
+    cut.window.message_actions.keep_edit(cut.stored()[0].id, "Other")
+    settled(cut)
+    cut.part("transcript").setFocus()
+    reached = set()
+    for _ in range(60):
+        QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Tab)
+        focused = QApplication.focusWidget()
+        reached.add(focused.objectName())
+        if focused.objectName() == "copyMessage":
+            line = focused.parentWidget()
+            cut.wait(lambda line=line: line._copy.strength == 1)
+    assert {"copyMessage", "editMessage", "messageMenuButton", "regenerate", "continueReply", "previousBranch"} <= reached
