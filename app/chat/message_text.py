@@ -381,5 +381,7 @@ class MessageText(QTextBrowser):
         line = cursor.block().layout().lineForTextPosition(cursor.positionInBlock())
         place = self.cursorRect(cursor)
         baseline = place.top() + (line.ascent() if line.isValid() else place.height())
-        left = place.left() - self._sides.offset_at(place.center())
+        left = place.left()
+        if left > self.viewport().width():
+            left -= self._sides.offset_at(place.center())
         return QRect(left + 2, round(baseline) - 15, _CARET_WIDTH, _CARET_HEIGHT)
