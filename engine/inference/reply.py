@@ -3,7 +3,7 @@
 import secrets
 import time
 from collections.abc import Callable, Generator, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import mlx.core as mx
 
@@ -52,6 +52,13 @@ class Bench:
     chunk_size: ChunkSize
     template_hash: str
     made_with: Made = ()
+    _breakers: dict[str, frozenset[int]] = field(default_factory=dict)
+
+    def breakers_of(self, setting: str) -> frozenset[int]:
+        """Return the ids of DRY's breakers, found once for a list of texts: the whole vocabulary is searched."""
+        if setting not in self._breakers:
+            self._breakers = {setting: breaker_ids(read_texts(setting), self.loaded.tokenizer)}
+        return self._breakers[setting]
 
 
 class Reply:
@@ -79,7 +86,7 @@ class Reply:
         self._cancelled = cancelled
         self._seed = request.sampling.seed if request.sampling.seed is not None else secrets.randbits(32)
         tokenizer, sampling = bench.loaded.tokenizer, request.sampling
-        breakers = breaker_ids(read_texts(sampling.dry_breakers), tokenizer) if sampling.dry_multiplier > 0 else ()
+        breakers = bench.breakers_of(sampling.dry_breakers) if sampling.dry_multiplier > 0 else ()
         self._sampler = Sampler(sampling, self._seed, plan.ids, bias_by_id(sampling.logit_bias, tokenizer), breakers)
         self._text = ReplyText(bench.loaded.tokenizer, request.sampling.stop, inside_reasoning=inside_reasoning)
         before = plan.ids[len(plan.ids) - plan.resumed :]
