@@ -1,6 +1,9 @@
 """The sidebar's list where chats are dragged: onto a folder, to the pinned ones, or out of either."""
 
-from PySide6.QtCore import Qt, Signal
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from PySide6.QtCore import Qt, QUrl, Signal
 from PySide6.QtGui import QDrag, QDragEnterEvent, QDragLeaveEvent, QDragMoveEvent, QDropEvent
 from PySide6.QtWidgets import QWidget
 
@@ -14,7 +17,10 @@ _EDGE = 20
 
 
 class DragView(RowView):
-    """Emits `dragging` while chats of its own are on their way; where they were dropped is a wish."""
+    """Emits `dragging` while chats of its own are on their way; where they were dropped is a wish.
+
+    `files_of` makes files of chats that are dragged, for other programs and for the composer.
+    """
 
     dragging = Signal(bool)
 
@@ -22,6 +28,7 @@ class DragView(RowView):
         super().__init__(theme, parent)
         self._wishes = wishes
         self._target: Target | None = None
+        self.files_of: Callable[[tuple[str, ...]], Sequence[Path]] = lambda _: ()
         self.setDragDropMode(RowView.DragDropMode.DragDrop)
         self.setDropIndicatorShown(False)
 
@@ -32,10 +39,12 @@ class DragView(RowView):
         if not indexes:
             return
         drag = QDrag(self)
-        drag.setMimeData(self._rows.mimeData(indexes))
+        data = self._rows.mimeData(indexes)
+        data.setUrls([QUrl.fromLocalFile(str(path)) for path in self.files_of(dragged_chats(data))])
+        drag.setMimeData(data)
         drag.setPixmap(drag_picture(self._theme, [index.data(ROW_ROLE) for index in indexes], self.devicePixelRatioF()))
         self.dragging.emit(True)
-        drag.exec(Qt.DropAction.MoveAction)
+        drag.exec(Qt.DropAction.MoveAction | Qt.DropAction.CopyAction, Qt.DropAction.MoveAction)
         self._aim(None)
         self.dragging.emit(False)
 

@@ -2,13 +2,14 @@
 
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from pathlib import Path
 
 from PySide6.QtCore import QEvent, QMimeData, QPointF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QKeyEvent, QKeySequence, QPainter, QPaintEvent
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from app.chat.chat_list import Row
+from app.chat.chat_list import CHATS_MIME, Row
 from app.chat.chat_rows import ChatRows, found_words, hit_rows, trash_rows
 from app.chat.chat_view import ChatView
 from app.chat.date_groups import seconds_to_midnight
@@ -146,6 +147,10 @@ class Sidebar(QWidget):
     def rename(self, row_id: str) -> None:
         """Edit the title of a chat or the name of a folder in place."""
         self._list.rename_row(row_id)
+
+    def drag_files(self, files_of: Callable[[tuple[str, ...]], Sequence[Path]]) -> None:
+        """Have dragged chats carry the files that `files_of` makes of them."""
+        self._list.files_of = files_of
 
     def offer_places(self) -> None:
         """Show where the selected chats can be moved to."""
@@ -294,5 +299,7 @@ class Sidebar(QWidget):
 
 
 def _files(data: QMimeData) -> tuple[str, ...]:
-    """Return the paths of the files and folders in a drag."""
+    """Return the paths of the files and folders in a drag; none where they are chats of Flint's own."""
+    if data.hasFormat(CHATS_MIME):
+        return ()
     return tuple(url.toLocalFile() for url in data.urls() if url.isLocalFile())

@@ -2,11 +2,11 @@
 
 import contextlib
 import datetime
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, QTemporaryDir, Signal
 
 from app.chat.file_dialogs import JSON, MARKDOWN, ask_for_chats, ask_for_file, ask_for_folder
 from app.chat.list_controller import ChatListController
@@ -20,6 +20,9 @@ from engine.core.errors import FlintError
 
 if TYPE_CHECKING:
     from engine.chats.import_files import ImportReport
+
+MOST_DRAGGED = 20
+"""Chats of which a drag makes files: it begins at once."""
 
 _FOLDER = "folder of exported chats"
 
@@ -43,6 +46,8 @@ class TransferController(QObject):
         self._chats = chats
         self._toaster = toaster
         self._work = LongWork(self)
+        self._dragged: QTemporaryDir | None = None
+        self._drags = 0
         self._done: Callable[[Any], object] = lambda _: None
         self._work.progressed.connect(sidebar.transfer.show_progress)
         self._work.finished.connect(lambda result: self._done(result))
@@ -52,10 +57,13 @@ class TransferController(QObject):
         sidebar.transfer.stopped.connect(self._work.stop)
         sidebar.wishes.export_requested.connect(self.export)
         sidebar.wishes.import_requested.connect(self._import)
+        sidebar.drag_files(self._files_of)
 
     def close(self) -> None:
         """Stop what is on its way and wait for it."""
         self._work.close()
+        if self._dragged is not None:
+            self._dragged.remove()
 
     # -- export -----------------------------------------------------------------------------------------------------
 
@@ -113,6 +121,21 @@ class TransferController(QObject):
             lambda progress: write_markdowns(self._store, chat_ids, folder, progress),
             lambda _: self._toaster.show(told, f"They are in {folder}."),
         )
+
+    def _files_of(self, chat_ids: tuple[str, ...]) -> Sequence[Path]:
+        """Write dragged chats as Markdown, for whoever they are dropped on; they are there until Flint is closed."""
+        from engine.chats.export_files import write_markdowns
+
+        if len(chat_ids) > MOST_DRAGGED:
+            return ()
+        self._dragged = self._dragged or QTemporaryDir()
+        self._drags += 1
+        try:
+            folder = Path(self._dragged.path()) / str(self._drags)
+            folder.mkdir()
+            return write_markdowns(self._store, chat_ids, folder)
+        except (FlintError, OSError):
+            return ()  # They can still be dropped in the list.
 
     def _tell(self, path: Path) -> None:
         self._toaster.show(f"“{path.name}” was written.", f"It is in {path.parent}.")

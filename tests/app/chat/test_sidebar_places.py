@@ -405,7 +405,7 @@ def test_a_drag_takes_all_selected_chats_and_shows_where_pins_go(sidebar, qtbot,
     click(sidebar, "8", CTRL)
     seen = []
 
-    def exec_(drag, action):
+    def exec_(drag, actions, first):
         seen.append((drag.mimeData().data(CHATS_MIME).data(), drag.mimeData().text(), titles(sidebar)[0]))
         return Qt.DropAction.MoveAction
 

@@ -2,10 +2,11 @@
 
 import json
 import zipfile
+from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
-from PySide6.QtGui import QDragEnterEvent, QDropEvent
+from PySide6.QtGui import QDrag, QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QApplication, QFileDialog, QMenu, QWidget
 
 from engine.chats.store import ChatStore
@@ -189,3 +190,25 @@ def test_closing_the_window_ends_an_import_and_leaves_nothing_of_it(flint, tmp_p
     flint.window.close()
     with ChatStore(locate().chats) as store:
         assert store.chats() == []
+
+
+@pytest.mark.drives("chatList")
+def test_a_dragged_chat_carries_itself_as_a_file(flint, monkeypatch):
+    one, _ = listed(flint, "Tea: or/coffee?", "Two")
+    seen = []
+
+    def exec_(drag, actions, first):
+        seen.extend(Path(url.toLocalFile()) for url in drag.mimeData().urls())
+        return Qt.DropAction.CopyAction
+
+    monkeypatch.setattr(QDrag, "exec", exec_)
+    flint.open_chat(one)
+    flint.part("chatList").startDrag(Qt.DropAction.MoveAction)
+    (path,) = seen
+    assert path.name == "Tea or coffee.md"
+    assert "About Tea: or/coffee?" in path.read_text("utf-8")
+    flint.key(Qt.Key.Key_A, CTRL, name="chatList")
+    flint.part("chatList").startDrag(Qt.DropAction.MoveAction)
+    assert sorted(path.name for path in seen[1:]) == ["Tea or coffee.md", "Two.md"]
+    flint.window.close()
+    assert not path.exists()
