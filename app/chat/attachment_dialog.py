@@ -10,6 +10,9 @@ from app.widgets.button import Button, PrimaryButton
 from app.widgets.label import Label
 from engine.chats.attachment import Attachment
 
+MOST_SHOWN = 500_000
+"""Characters: more would be laid out for longer than somebody reads."""
+
 
 class AttachmentDialog(QDialog):
     """Shows a text as the model is given it. `insert_requested` asks to put it into the message, where that is offered."""
@@ -33,14 +36,17 @@ class AttachmentDialog(QDialog):
         edit.setReadOnly(True)
         edit.setFrameShape(QFrame.Shape.NoFrame)
         edit.setFont(theme.font("code"))
-        edit.setPlainText(attachment.text)
+        edit.setPlainText(attachment.text[:MOST_SHOWN])
+        facts = f"{lines:,} {'line' if lines == 1 else 'lines'}, {tokens}"
+        if len(attachment.text) > MOST_SHOWN:
+            facts += f". The first {MOST_SHOWN:,} characters are shown; the model reads, and Copy takes, all of it."
         heading = Label(theme, attachment.name, style="section")
         heading.setToolTip(attachment.name)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(24, 20, 24, 20)
         layout.setSpacing(12)
         layout.addWidget(heading)
-        layout.addWidget(Label(theme, f"{lines:,} {'line' if lines == 1 else 'lines'}, {tokens}", style="small", role="ink-2"))
+        layout.addWidget(Label(theme, facts, style="small", role="ink-2", wrap=True))
         layout.addWidget(edit, 1)
         layout.addLayout(self._buttons(theme, insertable))
 

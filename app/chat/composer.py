@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 from app.chat.attachment_dialog import AttachmentDialog
 from app.chat.attachments import Attachments
 from app.chat.composer_foot import INSET, LINE, ComposerFoot
-from app.chat.message_field import MessageField
+from app.chat.message_field import LONGEST_PLAIN, MessageField
 from app.chat.phase_line import Phase, PhaseLine
 from app.theme import Theme
 from engine.chats.attachment import Attachment
@@ -244,9 +244,8 @@ class Composer(QWidget):
         item = self.attachments.items[place]
         if item.attachment is None:
             return
-        dialog = AttachmentDialog(
-            self._theme, item.attachment, insertable=item.attachment.kind == "pasted", parent=self.window()
-        )
+        insertable = item.attachment.kind == "pasted" and len(item.attachment.text) <= LONGEST_PLAIN
+        dialog = AttachmentDialog(self._theme, item.attachment, insertable=insertable, parent=self.window())
         dialog.insert_requested.connect(lambda: self._insert(item.number, item.attachment))
         dialog.finished.connect(dialog.deleteLater)
         dialog.open()

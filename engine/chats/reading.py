@@ -2,6 +2,7 @@
 
 import codecs
 import io
+import logging
 import os
 import stat
 from collections.abc import Callable
@@ -150,6 +151,7 @@ def _pdf_text(name: str, data: bytes, progress: Callable[[float], None], cancell
     import pypdf  # On first use: few messages bring a PDF.
     from pypdf.errors import DependencyError
 
+    logging.getLogger("pypdf").setLevel(logging.ERROR)  # It tells of every small fault that it mends.
     locked = FileRefused(f"“{name}” is locked with a password.", "Save a copy without the password and attach that.")
     try:
         reader = pypdf.PdfReader(io.BytesIO(data))

@@ -9,6 +9,7 @@ from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent, QGuiAppl
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QFileDialog, QLineEdit, QPlainTextEdit, QWidget
 
+from app.chat.attachment_dialog import MOST_SHOWN
 from app.chat.attachments import MOST, Attachments
 from app.chat.message_field import LONG_TEXT
 from engine.chats.attachment import Attachment
@@ -254,6 +255,18 @@ def test_a_picture_is_refused_and_rich_text_is_pasted_plain(flint):
     paste(flint, rich)
     assert flint.window.page.composer.text == "bold"
     assert not flint.part("composer").textCursor().charFormat().font().bold()
+
+
+def test_what_is_too_long_to_lay_out_is_shown_in_part_and_copied_whole(flint):
+    text = "0123456789\n" * 60_000
+    attached(flint).attach_text(text)
+    flint.part("attachment.0").click()
+    shown = dialog()
+    assert shown.findChild(QWidget, "attachmentInsert") is None
+    assert len(shown.findChild(QPlainTextEdit, "attachmentText").toPlainText()) == MOST_SHOWN
+    flint.press(shown, "attachmentCopy")
+    assert QGuiApplication.clipboard().text() == text
+    flint.press(shown, "attachmentClose")
 
 
 # -- while a file is read --------------------------------------------------------------------------------------------------
