@@ -200,7 +200,7 @@ class MainWindow(QMainWindow):
         self.replies.progressed.connect(lambda pending, event: self.settings.take(pending.chat_id, event))
         self.replies.ended.connect(self._on_reply_ended)
         for known in (self.models.changed, self.models.loaded, self.models.listed):
-            known.connect(lambda _: self.settings.show_model(self.models.model_id, self.models.recommended()))
+            known.connect(lambda _: self._show_settings_of_model())
         self.page.prompt_chosen.connect(self.chat.send)
         self.page.transcript.link_activated.connect(lambda url: open_link(url, self))
         self.page.welcome.models_requested.connect(self.show_models)
@@ -443,6 +443,10 @@ class MainWindow(QMainWindow):
     def _show_settings_of_chat(self) -> None:
         facts = self.chat.facts
         self.settings.show_chat(self.chat.settings(), self.chat.chat_id, facts.seed if facts else None)
+
+    def _show_settings_of_model(self) -> None:
+        models = self.models
+        self.settings.show_model(models.model_id, models.recommended(), models.trained_length())
 
     def _on_reply_ended(self, pending: Pending) -> None:
         if pending.writer.facts:

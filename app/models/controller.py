@@ -118,6 +118,13 @@ class ModelController(QObject):
         """Return a listed model by its id."""
         return next((entry for entry in self.entries if entry.id == model_id), None)
 
+    def trained_length(self) -> int:
+        """Return how many tokens the chosen model was trained to see; 0 where it is not known."""
+        if self.model is not None and self.model.id == self.model_id:
+            return self.model.context
+        entry = self.entry(self.model_id)
+        return entry.context if entry else 0
+
     def recommended(self) -> dict[str, Value]:
         """Return the sampling that the chosen model comes with."""
         entry = self.entry(self.model_id)

@@ -64,8 +64,12 @@ class SettingsController(QObject):
         self._panel.show_tokens(self._told.get(chat_id or ""))
         self._show()
 
-    def show_model(self, model_id: str, recommended: Mapping[str, Value]) -> None:
-        """Show what is set for the model that answers next, and what it recommends; an empty id: there is none."""
+    def show_model(self, model_id: str, recommended: Mapping[str, Value], trained: int) -> None:
+        """Show what is set for the model that answers next, what it recommends, and how many tokens it was trained to see.
+
+        An empty id: there is none.
+        """
+        self._panel.show_trained_length(trained)
         if (model_id, recommended) != (self._model_id, self._recommended):
             self._panel.flush()  # What is being typed is for the model it was typed for.
             self.presets.forget("model")

@@ -40,7 +40,7 @@ class Field(QWidget):
         self._value: Value = setting.default
         self._inherited: Value = setting.default
         self._from, self._is_changed = "", False
-        self._complaint = ""
+        self._complaint = self._fact = ""
         self.setObjectName(f"row.{setting.name}")
         self.editor = _editor(theme, setting, self)
         self._label = Label(theme, setting.label, style="small", weight=500, parent=self)
@@ -100,6 +100,12 @@ class Field(QWidget):
         self.editor.show_value(value, inherited, changed)
         self._explain()
 
+    def set_fact(self, fact: str) -> None:
+        """Say a fact about the model in place of where the value comes from, as “trained to 131,072”; empty: none."""
+        if fact != self._fact:
+            self._fact = fact
+            self._explain()
+
     def flush(self) -> None:
         """Apply now what was typed."""
         self.editor.flush()
@@ -138,6 +144,8 @@ class Field(QWidget):
         """Return where the value comes from; what it would be otherwise only where there is room to say so."""
         if not self._is_changed:
             none = self.setting.none_label
+            if self._fact:
+                return self._fact
             if self.setting.off is not None and self._value == self.setting.off:
                 return "off"
             return none if self._value is None and 0 < len(none) <= _SHORT else self._from

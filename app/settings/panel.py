@@ -70,6 +70,7 @@ class SettingsPanel(QWidget):
         self._scope = "app"
         self._presets, self._last_seed = PresetState(), cast("int | None", None)
         self._told: NextTokens | None = None
+        self._trained = 0
         self.setObjectName("settingsPanel")
         self.setAccessibleName("Settings")
         self.setFixedWidth(WIDTH)
@@ -99,6 +100,7 @@ class SettingsPanel(QWidget):
             self._sampling.show_presets(self._presets)
             self._sampling.picture.show_tokens(self._told)
             self.show_last_seed(self._last_seed)
+            self.show_trained_length(self._trained)
             self._show_scope()
 
     def showEvent(self, event: QShowEvent) -> None:
@@ -215,6 +217,12 @@ class SettingsPanel(QWidget):
         self._last_seed = seed
         if self._fields:
             self._fields["seed"].editor.show_last(seed)
+
+    def show_trained_length(self, tokens: int) -> None:
+        """Show how far the model was trained to count; 0 where nothing is known."""
+        self._trained = tokens
+        if self._fields:
+            self._fields["context"].set_fact(f"trained to {tokens:,}" if tokens else "")
 
     def show_tokens(self, told: NextTokens | None) -> None:
         """Show a reply's next-token distribution; None where none is known."""

@@ -122,17 +122,24 @@ class PresetController(QObject):
         self._last = {scope: name if last == old else last for scope, last in self._last.items()}
 
     def _update(self, name: str) -> None:
-        self._presets.update(Preset(name, _held(self._panel.values())))
+        before = self._presets.find(name)
+        if before:
+            self._presets.update(Preset(before.name, _held(self._panel.values())))
+            self.said.emit(f"“{before.name}” updated", "", lambda: self._put_back(before))
 
     def _delete(self, name: str) -> None:
         preset = self._presets.find(name)
         if preset:
             self._presets.delete(preset.name)
-            self.said.emit(f"“{preset.name}” deleted", "", lambda: self._restore(preset))
+            self.said.emit(f"“{preset.name}” deleted", "", lambda: self._put_back(preset))
 
-    def _restore(self, preset: Preset) -> None:
+    def _put_back(self, preset: Preset) -> None:
+        """Undo: give a preset the values it had, or bring back one that was deleted."""
         try:
-            self._presets.save(Preset(self._presets.free_name(preset.name), preset.values))
+            if self._presets.find(preset.name):
+                self._presets.update(preset)
+            else:
+                self._presets.save(preset)
         except (FlintError, OSError) as error:
             self.failed.emit(describe(error))
         self.refresh()

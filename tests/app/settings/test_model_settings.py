@@ -75,6 +75,7 @@ def test_each_sampling_setting_reaches_the_sampler_of_the_next_reply(flint):
 def test_what_the_model_recommends_is_shown_and_used(wise):
     assert (note(wise, "temperature"), note(wise, "top_p")) == ("model default", "app default")
     assert wise.part("presets").value == "Model"
+    assert note(wise, "context") == "trained to 32,768"
     sampling = wise.ask("Hello").facts.sampling
     assert (sampling.temperature, sampling.top_k, sampling.top_p) == (0.6, 20, 0.95)
 

@@ -147,6 +147,9 @@ def test_an_own_preset_is_updated_and_renamed(flint, panel):
     pick(flint, "Update “One”")
     assert in_force(flint) == "One"
     assert kept()["presets"]["One"]["top_k"] == 11
+    flint.click("toastAction")
+    assert (in_force(flint), kept()["presets"]["One"]["top_k"]) == ("One, changed", 40)
+    pick(flint, "Update “One”")
     pick(flint, "Rename “One”")
     field = flint.part("presetName")
     assert field.text() == "One"
