@@ -94,7 +94,6 @@ class FindBar(QWidget):
         self.setAccessibleName("Find in this chat")
         self.field = FindField(theme, self)
         self._count = Label(theme, style="caption", role="ink-3", parent=self.field)
-        self._count.setObjectName("findCount")
         self._count.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self._back = self._button("up", "Previous match", "findPrevious")
         self._on = self._button("down", "Next match", "findNext")

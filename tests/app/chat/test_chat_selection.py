@@ -210,6 +210,7 @@ def test_messages_out_of_view_are_selected_too_and_show_it_when_they_come_back(t
     assert markdown().startswith("10\n\n**Answer** 11\n\n- a\n- b\n\nQuestion 12")
 
 
+@pytest.mark.drives("thought")
 def test_what_is_opened_of_the_thoughts_is_selected_and_what_is_not_is_not(transcript):
     transcript.set_messages([asked("q", "Why"), replied("r", "So", reasoning="Let *me* see"), asked("q2", "Ah")])
     QTest.keyClick(transcript, Qt.Key.Key_A, CTRL)

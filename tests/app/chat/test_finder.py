@@ -45,7 +45,7 @@ def settle(page, qtbot):
 
 
 def count(page):
-    return part(page, "findCount").text()
+    return page.finder._bar.count
 
 
 def marked(text):
@@ -302,16 +302,16 @@ def test_the_shortcuts_find_in_the_chat(flint):
     flint.key(Qt.Key.Key_F, CTRL)
     assert flint.part("findField").hasFocus()
     flint.type("fox", "findField")
-    flint.wait(lambda: flint.part("findCount").text() == "1 of 1")
+    flint.wait(lambda: flint.window.page.finder._bar.count == "1 of 1")
     flint.key(Qt.Key.Key_A, CTRL, "findField")
     flint.type("the", "findField")
-    flint.wait(lambda: flint.part("findCount").text().endswith("of 3"))
-    before = flint.part("findCount").text()
+    flint.wait(lambda: flint.window.page.finder._bar.count.endswith("of 3"))
+    before = flint.window.page.finder._bar.count
     flint.key(Qt.Key.Key_G, CTRL, "findField")
-    after = flint.part("findCount").text()
+    after = flint.window.page.finder._bar.count
     assert after != before
     flint.key(Qt.Key.Key_G, CTRL | SHIFT, "findField")
-    assert flint.part("findCount").text() == before
+    assert flint.window.page.finder._bar.count == before
     flint.key(Qt.Key.Key_Escape, name="findField")
     assert flint.part("composer").hasFocus()
     flint.key(Qt.Key.Key_F, CTRL | SHIFT)

@@ -149,6 +149,7 @@ def test_a_control_under_the_edge_is_brought_into_view(page):
     assert 0 < place < page.transcript.viewport().height()
 
 
+@pytest.mark.drives("message.*")
 def test_copying_a_message_that_has_the_focus_copies_it_whole(page, qtbot):
     page.transcript.set_messages([asked("q", "First"), replied("r", "Some **bold**")])
     page.transcript.focus.step(-1)
@@ -214,6 +215,7 @@ def test_the_count_of_matches_is_said(page, told, qtbot):
     assert told == ["1 of 2", "2 of 2"]
 
 
+@pytest.mark.drives("message.*", "transcript")
 def test_the_shortcuts_step_through_the_messages_and_lead_to_the_end(flint):
     flint.ask("Hello")
     flint.key(Qt.Key.Key_Up, ALT)
