@@ -75,7 +75,7 @@ class Attachments(QObject):
         """Attach a text that was pasted."""
         taken = {item.name for item in self.items}
         numbered = (name if number == 1 else f"{name} {number}" for number in range(1, MOST + 2))
-        lines = text.replace("\r\n", "\n").replace("\r", "\n")
+        lines = text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
         if any(one.text == lines for one in self.attachments):
             self.said.emit("This text is attached already")
         elif len(text) > LARGEST_PASTE:

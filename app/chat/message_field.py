@@ -11,7 +11,7 @@ _RETURN = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
 _BREAKS = Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.AltModifier
 LONG_TEXT = 4_000
 """Characters from which on a pasted text becomes an attachment."""
-LONGEST_PLAIN = 200_000
+LONGEST_PLAIN = 50_000
 """Characters that the field takes at once and stays quick."""
 _HELD = _BREAKS | Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.MetaModifier
 _PARAGRAPH, _LINE = "\u2029", "\u2028"
@@ -33,7 +33,7 @@ class MessageField(QTextEdit):
     focus_changed = Signal()
     # Where `takes_attachments`: files, a long text and a picture that were pasted or dropped.
     files_pasted = Signal(list)
-    text_pasted = Signal(str)
+    text_pasted = Signal(object)
     picture_pasted = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
@@ -115,14 +115,15 @@ class MessageField(QTextEdit):
     def insertFromMimeData(self, source: QMimeData) -> None:
         """Paste and drop the text alone, without its looks; files and a long text become attachments."""
         files = local_files(source)
+        text = source.text() if source.hasText() else ""  # Once: it is turned into Python's own each time.
         if self.takes_attachments and files:
             self.files_pasted.emit(files)
-        elif self.takes_attachments and source.hasText() and self._is_long(source.text()):
-            self.text_pasted.emit(source.text())
+        elif self.takes_attachments and self._is_long(text):
+            self.text_pasted.emit(text)
         elif source.hasImage() and not source.hasText():
             self.picture_pasted.emit()
         elif self.canInsertFromMimeData(source):
-            self.insertPlainText(source.text())
+            self.insertPlainText(text)
             self.ensureCursorVisible()
 
     def paste_plainly(self) -> None:

@@ -345,6 +345,7 @@ def test_a_chip_in_a_sent_message_opens_its_text(qtbot, flint_home):
         view = flint.view(message)
         chip = view.findChild(QWidget, "attachment.0")
         assert chip.words == "week.csv, 288 tokens"
+        assert view.accessibleDescription() == "Look at it\nAttached: week.csv"
         assert view.rect().contains(chip.geometry().translated(chip.parentWidget().pos()))
         for open_it in (
             lambda: QTest.mouseClick(chip, Qt.MouseButton.LeftButton),
