@@ -29,7 +29,8 @@ _DRAWN = SOURCE + 2
 _IN_A_CELL = 320.0
 # A picture this much smaller than its text can't be read: what was written is shown then, in lines.
 _LEAST_SCALE = 0.4
-_KEPT = 300
+# Bytes of pictures kept for one message.
+_KEPT = 8_000_000
 # Of the picture's size.
 _WRITTEN_SIZE = 0.75
 _ENDLESS = 1e6
@@ -93,7 +94,7 @@ class MathObject(QPyTextObject):
     def _image(self, source: str, formula: Formula, scale: float, color: QColor) -> QImage:
         key = (source, round(scale, 3), color.rgba())
         if key not in self._images:
-            if len(self._images) >= _KEPT:
+            if sum(image.sizeInBytes() for image in self._images.values()) > _KEPT:
                 self._images.clear()
             self._images[key] = _painted(formula, scale, color)
         return self._images[key]

@@ -2,9 +2,11 @@ r"""Which parts of a reply are formulas, and which dollars are prices or a shell
 
 `$x$` and `\(x\)` stand in a line, `$$x$$` and `\[x\]` are set apart. A single dollar opens a formula where no letter, digit or
 dollar stands before it and no space after it, and the very next dollar (not escaped) closes it: no space before that one, no
-letter or digit after it but for endings as in `$n$th`. What stands between has to look like mathematics: an amount before a
-word ("5 and") is money, several words without a mathematical sign are prose, a back quote is code. Spaces on both sides are let
-pass where there is a command or a power, or an equation and no word.
+letter or digit after it but for endings as in `$n$th`. `3$\times$4` is let pass, since no price starts with a command.
+
+What stands between has to look like mathematics: an amount before a word ("5 and") is money, several words without a mathematical
+sign are prose, a back quote is code. Spaces on both sides are let pass where there is a command or a power, or an equation and no
+word. Escaped brackets around a lone word or number are those of a citation.
 """
 
 import re
@@ -26,6 +28,7 @@ _WORD = re.compile(r"[^\W\d_]{2,}")
 _AMOUNT = re.compile(r"\d[\d.,]*")
 _SIGN = re.compile(r"[\\^_=<>+\-*/|(){}\[\]!':≤≥≠≈±×·∈∑∫√→]")
 _STRONG_SIGN = re.compile(r"\\[A-Za-z]|\^|_|=")
+_COMMAND = re.compile(r"\\[A-Za-z]")
 _LONE_SIGNS = re.compile(r"[+\-−×·*/<>=≤≥≠≈±|∈→]{1,3}")
 
 
@@ -53,7 +56,7 @@ def is_formula(content: str, opening: str) -> bool:
     words = _WORD.findall(_SET_TEXT.sub(" ", text))
     if opening == "$" and _AMOUNT.match(text) and words:
         return False
-    if len(words) > 1 and not _SIGN.search(text):
+    if (len(words) > 1 or opening == "\\[") and not _SIGN.search(text):
         return False
     strong = _STRONG_SIGN.search(text)
     if opening == "$" and text != content:
@@ -73,7 +76,8 @@ def _inline(state: "StateInline", silent: bool) -> bool:
     if not opening:
         return False
     before = source[start - 1] if start else ""
-    if _joins(before) or (before == "]" and opening == "\\("):
+    command = opening == "$" and _COMMAND.match(source, start + 1) is not None
+    if (_joins(before) and not (command and before.isdigit())) or (before == "]" and opening == "\\("):
         return False
     closing = _CLOSING[opening]
     end = _find_closing(source, start + len(opening), state.posMax, closing)
@@ -125,7 +129,8 @@ def _may_end(source: str, start: int, end: int, opening: str) -> bool:
     # `${a}/${b}` and `$(a)$(b)` are a shell's.
     if after[:1] in ("{", "(") and source[start : start + 1] == after[:1]:
         return False
-    return not _joins(after[:1]) or _ENDING.match(after) is not None
+    command = _COMMAND.match(source, start) is not None
+    return not _joins(after[:1]) or (command and after[0].isalnum()) or _ENDING.match(after) is not None
 
 
 def _joins(sign: str) -> bool:
