@@ -4,9 +4,9 @@ r"""Which parts of a reply are formulas, and which dollars are prices or a shell
 dollar stands before it and no space after it, and the very next dollar (not escaped) closes it: no space before that one, no
 letter or digit after it but for endings as in `$n$th`. `3$\times$4` is let pass, since no price starts with a command.
 
-What stands between has to look like mathematics: an amount before a word ("5 and") is money, several words without a mathematical
-sign are prose, a back quote is code. Spaces on both sides are let pass where there is a command or a power, or an equation and no
-word. Escaped brackets around a lone word or number are those of a citation.
+What stands between has to look like mathematics: an amount before a word ("5 and") is money, several words without a sign are
+prose, a back quote is code. Spaces on both sides are let pass where there is a command or a power, or an equation and no word.
+Escaped brackets around a lone word or number are those of a citation.
 """
 
 import re
