@@ -28,6 +28,7 @@ _TURN_ENDS = frozenset(
 )
 # gpt-oss ends a message with <|end|> and goes on with the next of its turn.
 _GOES_ON = frozenset(("<|end|>", "<|return|>", "<|call|>"))
+_SWALLOW_NOTHING = frozenset(("<unk>", "<s>", "<|endoftext|>"))
 _SPACE = "▁"
 # Each piece is cut in two at every letter. SentencePiece learns none of more than 64 letters.
 LONGEST_PIECE = 512
@@ -149,6 +150,10 @@ class _Facts:
     def space_prefix(self) -> bool:
         return bool(self._get("add_space_prefix", bool, True))
 
+    def swallows(self) -> bool:
+        """Say whether white space after a special token belongs to it: Phi-3's do that, which the file does not say."""
+        return self.kind == "llama" and self.header.architecture == "phi3"
+
     def turn_ends(self) -> tuple[int, ...]:
         named = [self.eos, self._id("eot_token_id"), self._id("eom_token_id")]
         known = [i for i, token in enumerate(self.tokens) if self.types[i] == CONTROL and token in _TURN_ENDS]
@@ -213,10 +218,12 @@ def _add_tokens(tokenizer: Tokenizer, facts: _Facts) -> None:
     # front, `tokenizers` would put one in front of the piece too: there they are looked for in the text as it is.
     normalized = facts.kind == "llama" and not facts.space_prefix()
     for index, kind in enumerate(facts.types):
-        if kind == USER_DEFINED and index not in (facts.bos, facts.eos):
-            plain.append(AddedToken(facts.tokens[index], special=False, normalized=normalized))
-        elif kind in (CONTROL, USER_DEFINED) or index in (facts.bos, facts.eos):
-            special.append(AddedToken(facts.tokens[index], special=True, normalized=False))
+        token, ends = facts.tokens[index], index in (facts.bos, facts.eos)
+        swallows = facts.swallows() and token not in _SWALLOW_NOTHING
+        if kind == USER_DEFINED and not ends:
+            plain.append(AddedToken(token, special=False, normalized=normalized, rstrip=swallows))
+        elif kind in (CONTROL, USER_DEFINED) or ends:
+            special.append(AddedToken(token, special=True, normalized=False, rstrip=swallows))
     # All at once: each call builds its automaton anew, and Gemma has six thousand.
     tokenizer.add_special_tokens(special)
     tokenizer.add_tokens(plain)

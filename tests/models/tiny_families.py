@@ -71,6 +71,7 @@ FAMILIES = {
             "sliding_window_pattern": 2,
             "rope_theta": 1000000.0,
             "rope_local_base_freq": 10000.0,
+            "tie_word_embeddings": False,
         },
     ),
     "phi3": ("PHI3", {**_BASE, "model_type": "phi3", "tie_word_embeddings": False}),
@@ -157,11 +158,11 @@ def _empty(config):
     return model_class(arguments.from_dict(config))
 
 
-def family_gguf(path, family, kind, *, metadata=None, drop=(), parts=1):
+def family_gguf(path, family, kind, *, drop=(), parts=1):
     """Write a family's random weights as GGUF, every matrix of `kind`; return the weights as that left them, by mlx-lm's names.
 
     Kinds that the `gguf` package cannot write get random blocks instead of the weights. Norms, biases and routers stay float32.
-    `metadata` overrides entries, `drop` names GGUF tensors to leave out; `parts` splits the file.
+    `drop` names GGUF tensors to leave out; `parts` splits the file.
     """
     import gguf
 
@@ -175,7 +176,7 @@ def family_gguf(path, family, kind, *, metadata=None, drop=(), parts=1):
     most = -(-(len(weights) + 2) // parts) if parts > 1 else 0  # Two more are factors.
     writer = gguf.GGUFWriter(path, gguf.MODEL_ARCH_NAMES[architecture], split_max_tensors=most)
     _add_settings(writer, config, family)
-    add_metadata(writer, {**byte_level_metadata(), **(metadata or {})})
+    add_metadata(writer, byte_level_metadata())
     stored = {}
     for number, (name, values) in enumerate(weights.items()):
         plain = values.ndim == 1 or name.endswith(("bias", ".gate.weight", "router.weight"))

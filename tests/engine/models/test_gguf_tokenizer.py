@@ -2,6 +2,7 @@
 
 import functools
 import json
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -243,6 +244,25 @@ def test_user_defined_pieces_are_found_where_a_space_is_put_in_front_too(tmp_pat
     assert ids(files, "x<think>")[-1] == len(tokens) - 1
 
 
+def test_phi_3s_special_tokens_swallow_the_white_space_after_them(tmp_path):
+    entries = sentencepiece_metadata()
+    count = len(entries["tokenizer.ggml.tokens"])
+    added = {"tokens": ["<|user|>", "<|end|>", "<|endoftext|>"], "scores": [-1000.0] * 3, "token_type": [3] * 3}
+    entries = {
+        **entries,
+        **{f"tokenizer.ggml.{name}": [*entries[f"tokenizer.ggml.{name}"], *more] for name, more in added.items()},
+    }
+    tiny_gguf(tmp_path / "phi.gguf", tokenizer=entries, layers=1)
+    header = read_header(tmp_path / "phi.gguf")
+    files = build_tokenizer(replace(header, metadata={**header.metadata, "general.architecture": "phi3"}), 10_000)
+    hello = ids(files, "Hello")
+    assert ids(files, "<|user|>\nHello<|end|>\n") == [count, *hello, count + 1]
+    assert len(ids(files, "<|endoftext|>\n")) > 1
+    # Others' do not.
+    assert ids(build_tokenizer(header, 10_000), "<|user|>\nHello") != [count, *hello]
+    assert files.eos_token_ids == (2, count + 1, count + 2)
+
+
 def test_the_chat_template_comes_from_the_file(tmp_path):
     files = built(tmp_path)
     assert json.loads(files.tokenizer_config)["chat_template"] == CHATML
@@ -319,6 +339,13 @@ def test_user_defined_tokens_stay_whole_and_are_shown(tmp_path):
     files = built(tmp_path, {**entries, "tokenizer.ggml.tokens": tokens, "tokenizer.ggml.token_type": types})
     assert ids(files, "a<think>b")[1] == len(tokens) - 1
     assert "<think>" in Tokenizer.from_str(files.tokenizer).decode(ids(files, "a<think>b"), skip_special_tokens=True)
+
+
+def test_a_piece_that_is_far_too_long_is_refused(tmp_path):
+    entries = sentencepiece_metadata()
+    tokens = [*entries["tokenizer.ggml.tokens"][:-1], "a" * 100_000]
+    with pytest.raises(ModelBroken, match="a token of 100,000 letters"):
+        built(tmp_path, {**entries, "tokenizer.ggml.tokens": tokens})
 
 
 def test_kinds_that_are_not_known_are_refused_by_name(tmp_path):
