@@ -61,6 +61,24 @@ def test_return_and_the_keypads_enter_send_and_empty_the_field(composer, qtbot, 
     assert composer.text == ""
 
 
+@pytest.mark.parametrize("key", [Qt.Key.Key_Return, Qt.Key.Key_Enter])
+def test_command_return_sends_too(composer, qtbot, key):
+    qtbot.keyClicks(field(composer), "Hello")
+    press(composer, qtbot, key, Qt.KeyboardModifier.ControlModifier)
+    assert composer.sent == ["Hello"]
+
+
+def test_a_paste_is_undone_and_redone_as_one_step(composer, qtbot):
+    qtbot.keyClicks(field(composer), "a ")
+    QGuiApplication.clipboard().setText("pasted\nlines")
+    press(composer, qtbot, Qt.Key.Key_V, Qt.KeyboardModifier.ControlModifier)
+    assert composer.text == "a pasted\nlines"
+    press(composer, qtbot, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    assert composer.text == "a "
+    press(composer, qtbot, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier)
+    assert composer.text == "a pasted\nlines"
+
+
 @pytest.mark.parametrize("modifier", [Qt.KeyboardModifier.ShiftModifier, Qt.KeyboardModifier.AltModifier])
 def test_shift_return_and_alt_return_break_the_line(composer, qtbot, modifier):
     qtbot.keyClicks(field(composer), "one")
