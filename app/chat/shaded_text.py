@@ -99,7 +99,8 @@ class ShadedText(QTextEdit):
                 break
             end = min(stop, block.position() + line.textStart() + line.textLength())
             left, right = sorted(_x(line, at - block.position()) for at in (position, end))
-            top = self._top_of(block) + line.y()
+            # Qt puts what a fixed line has more than its letters need above them, and counts it to the line before.
+            top = self._top_of(block) + line.y() + line.height() - height
             found.append(QRect(round(left), round(top), max(2, round(right - left)), height))
             position = max(end, position + 1)
         return found

@@ -88,6 +88,8 @@ def test_reply_is_shaded_in_the_chat_and_formatted_again(kept):
     assert view.shaded.text.toPlainText() == FOX
     assert not view.body.isVisible()
     place = view.shaded.text.place_of(3)
+    assert view.shaded.text.viewport().rect().contains(place)
+    assert place.height() == 24
     QTest.mouseMove(view.shaded.text.viewport(), QPoint(1, 1))
     QTest.mouseMove(view.shaded.text.viewport(), place.center())
     assert card_of(flint).index == 3
