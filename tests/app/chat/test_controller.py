@@ -240,6 +240,6 @@ def test_change_that_can_not_be_stored_is_told(flint, what):
         if what == "activate":
             flint.press(flint.view(second), "previousBranch")
         else:
-            flint.window.sidebar.rename_requested.emit(reply.chat_id, "Another title")
+            flint.window.sidebar.wishes.rename_requested.emit(reply.chat_id, "Another title")
         assert "may not write" in flint.toasts()[0][0]
     assert flint.stored()[-1].id == second.id
