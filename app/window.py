@@ -209,6 +209,7 @@ class MainWindow(QMainWindow):
         self.page.welcome.retry_requested.connect(lambda: self.models.choose(self.models.model_id))
         self.page.welcome.anyway_requested.connect(lambda: self.models.choose(self.models.model_id, guarded=False))
         self.sidebar.models_requested.connect(self.show_models)
+        self.sidebar.entered.connect(self.page.composer.focus_text)
         self.sidebar.collapse_requested.connect(self.toggle_sidebar)
         self.toolbar.sidebar_toggled.connect(self.toggle_sidebar)
         self.toolbar.settings_toggled.connect(self._show_settings)
@@ -438,7 +439,8 @@ class MainWindow(QMainWindow):
         self._remember(LAST_CHAT, chat_id or "")  # Now, not when the window closes: a crash must not lose the place.
         self.settings.presets.forget("chat")
         self._show_settings_of_chat()
-        self.page.composer.focus_text()
+        if not self.sidebar.browsing:
+            self.page.composer.focus_text()
 
     def _show_settings_of_chat(self) -> None:
         facts = self.chat.facts

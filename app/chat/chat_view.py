@@ -22,15 +22,21 @@ _SELECT = QItemSelectionModel.SelectionFlag
 
 
 class ChatView(DragView):
-    """Emits `chosen` with a `Row` when a person picks one; all else that people want of chats are `wishes`."""
+    """Emits `chosen` with a `Row` when a person picks one; all else that people want of chats are `wishes`.
+
+    `browsing` is True while it is picked by moving on with the arrow keys: the keyboard then stays where it is.
+    """
 
     chosen = Signal(object)
+    entered = Signal()
+    """Return: the keyboard is to go on in the chat."""
 
     def __init__(self, theme: Theme, wishes: Wishes, parent: QWidget | None = None) -> None:
         super().__init__(theme, wishes, parent)
         self._waiting: tuple[Sequence[Row], str | None] | None = None
         self._folders: Sequence[Folder] = ()
         self._pressed: Row | None = None
+        self.browsing = False
         self._silent = False
         self._unseen = False
         self.setObjectName("chatList")
@@ -268,6 +274,8 @@ class ChatView(DragView):
             self._wishes.restore_requested.emit(tuple(one.chat_id for one in self.picked()))
         else:
             self._choose(row)
+            if row.kind != "more":
+                self.entered.emit()
 
     def _fold(self, row: Row, open_: bool) -> None:
         """Open or close a folder; from a chat in it, Left goes to the folder first."""
@@ -322,7 +330,9 @@ class ChatView(DragView):
     def _take_current(self, current: QModelIndex) -> None:
         self._look.current = current.row()
         if not self._silent and current.isValid():
+            self.browsing = True
             self._choose(current.data(ROW_ROLE), by_moving=True)
+            self.browsing = False
 
     def _choose(self, row: Row, *, by_moving: bool = False) -> None:
         """Open what was picked. Moving over a row opens chats alone."""

@@ -45,6 +45,8 @@ class Sidebar(QWidget):
     trash_toggled = Signal(bool)
     search_changed = Signal(str)
     search_left = Signal()
+    entered = Signal()
+    """Return was pressed on a chat in the list: the keyboard is to go on in it."""
     hits_wanted = Signal()
     """Now, not once the typing pauses."""
     collapse_requested = Signal()
@@ -148,6 +150,11 @@ class Sidebar(QWidget):
         """Edit the title of a chat or the name of a folder in place."""
         self._list.rename_row(row_id)
 
+    @property
+    def browsing(self) -> bool:
+        """Whether a chat is being opened by the arrow keys in the list, which are to go on there."""
+        return self._list.browsing
+
     def drag_files(self, files_of: Callable[[tuple[str, ...]], Sequence[Path]]) -> None:
         """Have dragged chats carry the files that `files_of` makes of them."""
         self._list.files_of = files_of
@@ -238,6 +245,7 @@ class Sidebar(QWidget):
         self._trash_bar.empty_requested.connect(self.wishes.emptying_requested)
         self._trash_bar.left.connect(lambda: self.trash_toggled.emit(False))
         self._list.chosen.connect(self._take_choice)
+        self._list.entered.connect(self.entered)
         self._list.dragging.connect(self._show_targets)
         self._midnight.timeout.connect(self._list_rows)
 

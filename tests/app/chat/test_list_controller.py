@@ -61,6 +61,20 @@ def test_writing_chat_is_marked_until_it_ends(writing):
     assert chats._look.writing is None
 
 
+@pytest.mark.drives("chatList")
+def test_arrow_keys_go_on_in_the_list_and_return_leads_to_the_composer(flint):
+    with ChatStore(locate().chats) as store:
+        chats = [store.create_chat(f"Chat {number}").id for number in range(3)]
+    flint.window.chats.refresh()
+    flint.part("chatList").setFocus(Qt.FocusReason.TabFocusReason)
+    for chat_id in reversed(chats):
+        flint.key(Qt.Key.Key_Down, name="chatList")
+        assert flint.window.chat.chat_id == chat_id
+        assert flint.part("chatList").hasFocus()
+    flint.key(RETURN, name="chatList")
+    assert flint.part("composer").hasFocus()
+
+
 # -- renaming ------------------------------------------------------------------------------------------------------------
 
 
