@@ -53,6 +53,8 @@ class FormulaPlaces:
         """Put what was drawn by now in its place; return whether anything changed."""
         changed = False
         cursor = QTextCursor(self._document)
+        # One edit, so that the text is laid out once.
+        cursor.beginEditBlock()
         for index in sorted(self._waiting):
             self._waiting.discard(index)
             for position, source, form in _written(*text_blocks(index)):
@@ -64,6 +66,7 @@ class FormulaPlaces:
                     changed = True
                 elif formula is Drawing.PENDING:
                     self._waiting.add(index)
+        cursor.endEditBlock()
         return changed
 
     def _drawn(self, source: str, formula: Formula, form: QTextCharFormat) -> QTextCharFormat:

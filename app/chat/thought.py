@@ -137,6 +137,7 @@ class Thought(QWidget):
             self.text.setAccessibleName("What the model thought")
             self.text.link_activated.connect(self.link_activated)
             self.text.height_changed.connect(self.height_changed)
+            self.text.height_changed.connect(self.height_changed)
             self.text_made.emit(self.text)
         if self.text is not None:
             self.text.setVisible(shown)

@@ -30,6 +30,13 @@ def at_once(theme, text):
 def showing(theme, blocks):
     shown = Document(QTextDocument(), Formats(theme))
     shown.show(blocks)
+    return settled(shown)
+
+
+def settled(shown):
+    """The same with every formula drawn and all code coloured."""
+    formulas().wait()
+    shown.take_formulas()
     shown.colour()
     return shown
 
@@ -42,8 +49,7 @@ def streamed(theme, chunks):
         shown.colour()
     unchanged = reader.finish()
     shown.show(reader.blocks, unchanged)
-    shown.colour()
-    return shown
+    return settled(shown)
 
 
 def text_of(shown):
@@ -72,7 +78,7 @@ def test_showing_something_else_is_as_showing_it_first(theme):
     shown = Document(QTextDocument(), Formats(theme))
     for name in ("everything", "quotes", "table", "empty", "two tables", "fence", "tasks", "everything"):
         shown.show(read(REPLIES[name]))
-        shown.colour()
+        settled(shown)
         assert dump(shown.document) == dump(at_once(theme, REPLIES[name]).document), name
 
 
@@ -89,7 +95,7 @@ def test_any_row_of_blocks_can_follow_any_other(theme, steps):
         shown.show(blocks)
         if coloured:
             shown.colour()
-    shown.colour()
+    settled(shown)
     assert dump(shown.document) == dump(showing(theme, blocks).document)
 
 
@@ -99,6 +105,7 @@ def test_taking_away_blocks_is_as_never_having_shown_them(theme, name):
     for kept in range(len(blocks)):
         shown = showing(theme, blocks)
         shown.show(blocks[:kept])
+        settled(shown)
         assert dump(shown.document) == dump(showing(theme, blocks[:kept]).document), kept
 
 

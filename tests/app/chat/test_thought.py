@@ -6,7 +6,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 
 from app.chat import thought as module
-from app.chat.thought import duration, thought_words
+from app.chat.formulas import formulas
+from app.chat.thought import Thought, duration, thought_words
 from app.chat.transcript import Transcript
 from tests.app.chat.stored import asked, facts, replied, writing
 
@@ -158,3 +159,17 @@ def test_a_streamed_thought_ends_as_the_stored_one_looks(transcript):
     static = transcript.view("s").thought.text
     assert streamed.toPlainText() == static.toPlainText() != ""
     assert list(static.blocks) == list(streamed.blocks)
+
+
+def test_a_thought_takes_the_height_of_its_formulas(qtbot, theme):
+    parent = QWidget()
+    qtbot.addWidget(parent)
+    thought = Thought(theme, parent)
+    parent.show()
+    thought.show_thought(r"So $$\frac{906}{\frac{a}{b}}$$ it is", 1.0, thinking=False, opened=True)
+    heights = []
+    thought.height_changed.connect(lambda: heights.append(thought.height_at(600)))
+    before = thought.height_at(600)
+    formulas().wait()
+    thought.text._take_formulas()
+    assert heights[-1] > before
