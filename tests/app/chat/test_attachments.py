@@ -135,10 +135,10 @@ def test_files_are_picked(flint, files, by):
     assert names(flint) == ["picked.py"]
 
 
-@pytest.mark.drives("composer")
-def test_the_picker_opens_by_its_shortcut(flint):
+@pytest.mark.drives("composer", "attachDialog")
+def test_the_picker_opens_by_its_shortcut_and_closes_by_escape(flint):
     flint.key(Qt.Key.Key_U, Qt.KeyboardModifier.ControlModifier)
-    flint.part("attachDialog", QFileDialog).reject()
+    QTest.keyClick(flint.part("attachDialog", QFileDialog), Qt.Key.Key_Escape)
     flint.wait(lambda: flint.part("composer").hasFocus())
 
 
@@ -333,7 +333,7 @@ def test_each_chat_has_its_own(qtbot, flint_home, files):
         assert names(flint) == ["sleep.txt"]
 
 
-@pytest.mark.drives("attachment.*", "attachmentCopy", "attachmentClose", "attachmentText")
+@pytest.mark.drives("attachmentDialog", "attachment.*", "attachmentCopy", "attachmentClose", "attachmentText")
 def test_a_chip_in_a_sent_message_opens_its_text(qtbot, flint_home):
     with ChatStore(locate().chats) as store:
         chat = store.create_chat("Sleep").id

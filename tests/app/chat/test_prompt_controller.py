@@ -96,6 +96,7 @@ def test_the_list_opens_by_its_shortcut(flint):
     assert flint.part("promptSearch").hasFocus()
 
 
+@pytest.mark.drives("promptPopover")
 @pytest.mark.parametrize("way", ["escape", "press"])
 def test_the_list_is_left_without_a_choice(flint, way):
     flint.click("promptButton")
@@ -107,7 +108,7 @@ def test_the_list_is_left_without_a_choice(flint, way):
     assert words(flint) == "Prompt"
 
 
-@pytest.mark.drives("newPrompt", "promptName", "promptText", "promptSave")
+@pytest.mark.drives("promptDialog", "newPrompt", "promptName", "promptText", "promptSave")
 def test_a_new_prompt_is_written_and_picked(flint):
     flint.click("promptButton")
     press(card(flint), "newPrompt")
