@@ -49,3 +49,12 @@ def test_a_disabled_choice_cannot_be_taken(segmented, qtbot):
     with qtbot.assertNotEmitted(segmented.chosen):
         qtbot.mouseClick(segment(segmented, "compact"), Qt.MouseButton.LeftButton)
     assert segmented.value == "stop"
+
+
+def test_a_choice_that_cannot_be_taken_says_why(segmented, qtbot):
+    segmented.set_choice_enabled("roll", False, "There is nothing to roll")
+    assert segment(segmented, "roll").toolTip() == "There is nothing to roll"
+    qtbot.mouseClick(segment(segmented, "roll"), Qt.MouseButton.LeftButton)
+    assert segmented.value == "stop"
+    segmented.set_choice_enabled("roll", True, "There is nothing to roll")
+    assert segment(segmented, "roll").toolTip() == ""

@@ -55,3 +55,15 @@ def test_it_grows_with_its_text_and_stops_at_ten_lines(area, qtbot):
 def test_showing_a_text_says_nothing(area, qtbot):
     with qtbot.assertNotEmitted(area.edited, wait=INTERVAL_MS + 100):
         area.show_text("from the store")
+
+
+def test_a_text_that_is_not_applied_has_a_critical_edge_until_another_is_shown(area, theme):
+    def edge():
+        image = area.grab().toImage()
+        ratio = image.devicePixelRatio()
+        return image.pixelColor(int(area.width() * ratio / 2), 0).name()
+
+    area.set_refused(True)
+    assert edge() == theme.color("critical").name()
+    area.show_text("good")
+    assert edge() != theme.color("critical").name()
