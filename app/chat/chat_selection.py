@@ -182,6 +182,13 @@ class ChatSelection(QObject):
             menu.addAction("Select Message", lambda: self.select_message(message_id)).setObjectName("selectMessage")
         menu.addAction("Select All", self.select_all).setObjectName("selectAll")
 
+    def words(self) -> str:
+        """Return what is selected where that is within one text, else nothing."""
+        parts = list(self.parts()) if self._anchor and self._head and self._anchor.message_id == self._head.message_id else []
+        view = parts[0].view if len(parts) == 1 else None
+        text = view.thought.text if view is not None and parts[0].is_thought else view.body if view is not None else None
+        return text.textCursor().selectedText() if text is not None else ""
+
     def parts(self) -> Iterator[Part]:
         """Yield what is selected of each message, top to bottom."""
         span = self._span()

@@ -65,7 +65,10 @@ class Finder(QObject):
         return bool(self._waiting) or self._typing.isActive() or self._again.isActive()
 
     def open(self, words: str = "", *, focus: bool = True) -> None:
-        """Show the bar, for `words` where they are given; nothing where no chat is shown. `focus` moves the keyboard there."""
+        """Show the bar, for `words` or else for a few that are selected; nothing where no chat is shown.
+
+        `focus` moves the keyboard there.
+        """
         if not self._transcript.isVisible() or not self._transcript.messages:
             return
         if self._bar is None:
@@ -76,7 +79,8 @@ class Finder(QObject):
         if not self.active:
             self._before = self._transcript.window().focusWidget()
             self._chat_id = self._transcript.messages[0].chat_id
-        if words and "\n" not in words and len(words) <= _LONGEST_PREFILL:
+        words = words or self._transcript.selection.words()
+        if words and "\u2029" not in words and len(words) <= _LONGEST_PREFILL:
             self._bar.field.setText(words)
         self._bar.open(focus=focus)
         self._transcript.set_room_above(HEIGHT + AWAY)

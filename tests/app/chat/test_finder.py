@@ -288,6 +288,21 @@ def test_a_match_far_to_the_right_in_code_is_scrolled_to_sideways(page, qtbot):
     assert bar.value() > bar.maximum() // 2
 
 
+def test_what_is_selected_is_looked_for(page, qtbot):
+    page.transcript.set_messages([asked("q", "one fox"), replied("r", "two foxes\n\nand a wolf")])
+    body = page.transcript.view("r").body
+    for selected in ("fox", "wolf"):
+        body.setTextCursor(body.document().find(selected))
+        page.transcript.selection.note(body)
+        page.finder.open()
+        settle(page, qtbot)
+        assert page.finder._bar.words == selected
+    assert count(page) == "1 of 1"
+    page.transcript.selection.select_all()
+    page.finder.open()
+    assert page.finder._bar.words == "wolf"
+
+
 def test_nothing_is_searched_where_there_is_no_chat(page):
     page.finder.open()
     assert part(page, "findBar") is None
