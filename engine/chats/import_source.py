@@ -1,6 +1,7 @@
 """Where chats are imported from: files, the JSON files in a folder, and those in an archive of ChatGPT's, as bytes."""
 
 import contextlib
+import itertools
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Sequence
@@ -11,6 +12,8 @@ from engine.core.errors import UsageError
 
 MOST_BYTES = 4 << 30
 """A file that is larger than this, or unpacks to more, is refused."""
+MOST_FILES = 20_000
+"""A folder with more of them is not one of chats."""
 _HINT = "Choose JSON that Flint, ChatGPT or LM Studio exported, or ChatGPT's .zip."
 
 
@@ -39,7 +42,10 @@ def sources(paths: Sequence[Path]) -> list[Source]:
 def _at(path: Path) -> Iterator[Source]:
     try:
         if path.is_dir():
-            for inner in sorted(path.rglob("*.json")):
+            found = list(itertools.islice(path.rglob("*.json"), MOST_FILES + 1))
+            if len(found) > MOST_FILES:
+                raise UsageError(f"{path.name} holds more than {MOST_FILES:,} files.", "Choose the folder of the chats itself.")
+            for inner in sorted(found):
                 folder = "" if inner.parent == path else inner.parent.name
                 yield _file(inner, folder=folder, chosen=False)
         elif path.suffix.lower() == ".zip":

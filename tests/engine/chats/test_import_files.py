@@ -179,6 +179,14 @@ def test_a_file_that_is_too_large_is_refused_unread(store, put, monkeypatch):
         import_files(store, [put("c.json", [branching()])])
 
 
+def test_a_folder_of_everything_is_refused(store, put, monkeypatch):
+    monkeypatch.setattr("engine.chats.import_source.MOST_FILES", 2)
+    for number in range(3):
+        root = put(f"all/{number}.json", "{}").parent
+    with pytest.raises(UsageError, match="more than 2 files"):
+        import_files(store, [root])
+
+
 def test_progress_tells_bytes_of_all_files(store, put):
     paths = [put("1.json", [branching()]), put("2.json", [with_tools()])]
     told = []
