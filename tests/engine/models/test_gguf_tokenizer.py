@@ -2,6 +2,7 @@
 
 import functools
 import json
+import re
 from dataclasses import replace
 
 import pytest
@@ -322,12 +323,12 @@ def test_the_starters_ids_are_those_of_its_vocabulary_cut_as_smollm2_does(starte
         assert starter_tokenizer.encode(text).ids == theirs.encode(text).ids, text
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=300, deadline=None)
 @given(st.text(alphabet=st.sampled_from("abcdefghijk theqo.,!12\n<b>/üé日本😀")))
 def test_a_sentencepiece_file_is_read_as_transformers_llama_and_gemma_read_it(sentencepiece_files, gemma_files, text):
-    # A space in front is put there by another step in transformers' Llama, which leaves out one that is there already;
-    # SentencePiece, with which ours is compared above, does not.
-    text = f"x{text}"
+    # transformers puts no space in front of one that is there already, and does not find Gemma's runs of spaces.
+    # SentencePiece, with which ours is compared above, does both.
+    text = re.sub(" +", " ", f"x{text}")
     for files, theirs in ((sentencepiece_files, transformers_llama()), (gemma_files, transformers_gemma())):
         assert ids(files, text) == theirs.backend_tokenizer.encode(text, add_special_tokens=False).ids
 
