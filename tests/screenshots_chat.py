@@ -165,7 +165,11 @@ class Pictures:
         self._window.chat.open(self._chats[name])
 
     def _take(self, name: str, rest_ms: int = 350) -> None:
+        from app.chat.formulas import formulas
+
         self._rest(rest_ms)
+        formulas().wait()
+        self._rest(50)
         self._window.grab().save(str(self._folder / f"{name}-{self._end}"))
 
     def _rest(self, rest_ms: int) -> None:

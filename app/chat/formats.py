@@ -183,7 +183,7 @@ class Formats:
         quiet = marks & (Mark.DIM | Mark.SOURCE)
         role = "accent-ink" if href or Mark.RAISED in marks else "ink-2" if quiet or style == "head" else self._ink
         form.setForeground(self._theme.color(role))
-        if Mark.CODE in marks:
+        if marks & (Mark.CODE | Mark.DIM):
             form.setBackground(self._theme.color("inset"))
         if Mark.RAISED in marks:
             form.setVerticalAlignment(QTextCharFormat.VerticalAlignment.AlignSuperScript)
