@@ -85,7 +85,7 @@ def test_many_are_exported_as_files_into_a_folder(flint, tmp_path):
     assert {path.name for path in tmp_path.glob("*.md")} == {"One.md", "Two.md", "Three.md"}
 
 
-@pytest.mark.drives("exportDialog")
+@pytest.mark.drives("exportDialog", "exportAllChats")
 def test_all_chats_leave_and_come_back_with_everything(flint, tmp_path):
     ids = listed(flint, "One", "Two")
     with ChatStore(locate().chats) as store:
@@ -93,7 +93,7 @@ def test_all_chats_leave_and_come_back_with_everything(flint, tmp_path):
         store.folders.move(ids[:1], folder.id)
         store.pin_chats(ids[1:], True)
         before = [store.read_chat(chat) for chat in ids]
-    flint.window.commands.find("exportAllChats").trigger()
+    flint.key(Qt.Key.Key_E, CTRL | Qt.KeyboardModifier.AltModifier)
     accept(flint, "exportDialog", tmp_path / "all.json")
     told(flint, "“all.json” was written")
     with ChatStore(locate().chats) as store:
@@ -113,12 +113,12 @@ def test_without_a_chat_there_is_nothing_to_export(flint):
     assert flint.window.findChild(QFileDialog) is None
 
 
-@pytest.mark.drives("importDialog")
+@pytest.mark.drives("importDialog", "importChats")
 def test_chatgpts_archive_is_imported_from_the_dialog_and_can_be_taken_back(flint, tmp_path):
     archive = tmp_path / "export.zip"
     with zipfile.ZipFile(archive, "w") as packed:
         packed.writestr("conversations.json", json.dumps([branching(), with_tools(), {"mapping": 3}]))
-    flint.window.commands.find("importChats").trigger()
+    flint.key(Qt.Key.Key_I, CTRL | SHIFT)
     accept(flint, "importDialog", archive)
     hint = told(flint, "2 chats were imported")
     assert "1 chat could not be read" in hint
@@ -161,7 +161,7 @@ def test_a_file_without_chats_is_told_with_what_to_do(flint, tmp_path):
     assert not flint.part("transferRow").isVisible()
 
 
-@pytest.mark.drives("transferStop", "transferRow")
+@pytest.mark.drives("transferStop", "transferRow", "transferProgress")
 def test_an_import_on_its_way_is_shown_and_can_be_stopped(flint, tmp_path, monkeypatch):
     ids = made("Kept")
     many = [{**branching(), "conversation_id": f"c{number}"} for number in range(400)]
@@ -175,6 +175,7 @@ def test_an_import_on_its_way_is_shown_and_can_be_stopped(flint, tmp_path, monke
     assert flint.part("transferRow").isVisible()
     drop(flint, path)
     told(flint, "still on their way")
+    flint.click("transferProgress")  # It is only looked at.
     flint.click("transferStop")
     flint.wait(lambda: not flint.part("transferRow").isVisible())
     with ChatStore(locate().chats) as store:
