@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.core.codec import from_json, restore, to_json
-from engine.core.facts import Message
+from engine.core.facts import Message, ReplyFacts
 from engine.core.messages import COMMANDS, EVENTS, TERMINALS, Cancel, Failed, Generate, TextDelta
 from engine.core.settings import Sampling
 
@@ -115,6 +115,14 @@ def test_what_is_no_message_is_refused(line):
 def test_whole_numbers_stand_for_floats():
     line = to_json(TextDelta("1", "a", "", 1, 2.0, 3, 4.0)).replace("2.0", "2")
     assert type(from_json(line).rate) is float
+
+
+def test_facts_of_an_older_flint_know_no_time_of_thinking():
+    facts = ReplyFacts("m", "stop", 1, 2, 0, 3, 0.1, 0.1, 0.1, 1.0, 1.0, 1, 1, 1, 64, "f", "t", Sampling(), reasoning_s=4.2)
+    raw = json.loads(json.dumps(dataclasses.asdict(facts)))
+    assert restore(ReplyFacts, raw) == facts
+    del raw["reasoning_s"]
+    assert restore(ReplyFacts, raw).reasoning_s == 0.0
 
 
 def test_restore_rebuilds_nested_settings():
