@@ -108,7 +108,7 @@ def import_model(
     name: Annotated[str, typer.Option(help="What to call it. Default: the name the file gives.")] = "",
     as_json: JsonFlag = False,
 ) -> None:
-    """Import a GGUF into Flint's own folder, without loss."""
+    """Import a GGUF, in one file or several, into Flint's own folder."""
     paths = locate()
     host = Host(paths, Preferences(paths.settings))
     host.start()

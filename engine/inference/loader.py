@@ -187,6 +187,8 @@ def _set_precision(model: Any, *, on_cpu: bool, dense: bool, computed_in: str) -
         from mlx_lm.utils import dequantize_model
 
         dequantize_model(model)
+        if on_cpu:
+            model.set_dtype(mx.float32)  # MXFP4 comes out as bfloat16: it has no scales whose type it could take.
 
 
 def _evaluate(model: Any) -> Iterator[float]:

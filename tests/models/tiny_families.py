@@ -142,11 +142,11 @@ def random_weights(family, width=64):
     return weights
 
 
-def logits(family, weights):
+def logits(family, weights, width=64):
     """Return the logits of mlx-lm's own model with these weights: [tokens of `IDS`, vocabulary]."""
     import mlx.core as mx
 
-    model = _empty(config_of(family))
+    model = _empty(config_of(family, width))
     model.load_weights([(name, mx.array(value)) for name, value in weights.items()], strict=True)
     return np.array(model(mx.array([IDS])))[0]
 

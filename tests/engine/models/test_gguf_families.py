@@ -10,7 +10,9 @@ from engine.models.gguf_header import read_header
 from engine.models.gguf_model import ARCHITECTURES, read_model
 from engine.models.gguf_weights import convert, specs
 from engine.models.integrity import problem_of
+from engine.models.load_plan import plan_load
 from tests.models.gguf_blocks import IQ_QUANTS, K_QUANTS
+from tests.models.loading import load_folder
 from tests.models.tiny_families import FAMILIES, IDS, WRITABLE, family_gguf, logits, random_weights
 
 # How far the logits of a token may be from those of the weights before they were quantized: root mean square, in parts of theirs.
@@ -55,6 +57,29 @@ def test_the_logits_are_those_of_the_weights_in_the_file_and_near_those_before(t
     assert original(family).std() > 0.3
     np.testing.assert_allclose(ours, theirs, atol=1e-3 * np.abs(theirs).max())
     assert distance(ours, original(family)) < NEAR[kind]
+
+
+@pytest.mark.parametrize("kind", ["Q4_K", "Q5_K", "Q6_K", "IQ3_S"])
+@pytest.mark.parametrize("family", [family for family in FAMILIES if family not in VARIANTS])
+def test_what_is_rounded_gives_logits_near_those_of_the_weights_in_the_file(tmp_path, family, kind):
+    stored = family_gguf(tmp_path / "tiny.gguf", family, kind)
+    ours, theirs = imported_logits(import_gguf(tmp_path / "tiny.gguf", tmp_path / "models")), logits(family, stored, 256)
+    assert np.abs(theirs).max() > 0.1
+    assert distance(ours, theirs) < 0.03
+
+
+@pytest.mark.parametrize("family", ["llama", "gpt-oss"])
+def test_mxfp4_is_computed_in_one_type_on_a_cpu(tmp_path, family):
+    import mlx.core as mx
+    from mlx.utils import tree_flatten
+
+    family_gguf(tmp_path / "tiny.gguf", family, "MXFP4")
+    folder = import_gguf(tmp_path / "tiny.gguf", tmp_path / "models")
+    loaded = load_folder(folder)
+    types = {array.dtype for _, array in tree_flatten(loaded.model.parameters())}
+    assert types == {mx.float32}
+    plan = plan_load(folder, metal=False, memory_bytes=2**34)
+    assert plan.weights_bytes == sum(array.nbytes for _, array in tree_flatten(loaded.model.parameters()))
 
 
 @pytest.mark.parametrize(("family", "kind"), BLOCK_CELLS)
