@@ -32,12 +32,23 @@ _HINTS: Mapping[str, str] = {
 }
 
 
+# What a file may say it is instead of a model.
+_OTHER_TYPES: Mapping[str, str] = {
+    "adapter": "It changes another model. Choose a model that it was merged into.",
+    "imatrix": "It says how to quantize a model. Choose the model itself.",
+    "mmproj": _HINTS["clip"],
+}
+
+
 def read_model(header: Header) -> GgufModel:
     """Return the config and the tensors of the model in a GGUF.
 
     Raises `ModelUnsupported`, naming what it is, for an architecture, a variant of one or a tensor kind that is not known;
     `ModelBroken` when something needed is missing or has a shape that does not fit.
     """
+    kind = header.metadata.get("general.type", "model")
+    if isinstance(kind, str) and kind in _OTHER_TYPES:
+        raise ModelUnsupported(f"{header.path.name} is no model but of type “{kind}”.", _OTHER_TYPES[kind])
     read = ARCHITECTURES.get(header.architecture)
     if read is None:
         named = f"of architecture “{header.architecture}”" if header.architecture else "of no named architecture"

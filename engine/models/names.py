@@ -3,8 +3,8 @@
 import re
 import unicodedata
 
-# What a converter appends to say how it stored the weights: “.Q4_1”, “-q8_0”, “.IQ2_XXS”, “-F16”, “-BF16”, “.Q4_K_M”.
-_STORED_AS = re.compile(r"[.\-_](I?Q\d\w*|MXFP4|F16|F32|BF16|FP16)$", re.IGNORECASE)
+# What a converter appends to say how it stored the weights: “.Q4_1”, “-q8_0”, “.IQ2_XXS”, “-F16”, “-BF16”, “-UD-Q4_K_XL”.
+_STORED_AS = re.compile(r"[.\-_](?:UD[.\-_])?(I?Q\d\w*|MXFP4|F16|F32|BF16|FP16)$", re.IGNORECASE)
 _PART = re.compile(r"-\d{5}-of-\d{5}$")
 MAX_BYTES = 120
 

@@ -7,11 +7,13 @@ import subprocess
 import sys
 import threading
 import time
+import tracemalloc
 
 import numpy as np
 import pytest
 
 from engine.core.errors import DiskFull, ModelBroken, ModelNotFound, ModelUnsupported, ReadOnly
+from engine.models import gguf_source, gguf_weights
 from engine.models.gguf import LOCK_NAME, PARTIAL_PREFIX, import_gguf
 from engine.models.gguf_header import read_header
 from engine.models.gguf_source import ImportCancelled
@@ -381,6 +383,24 @@ def test_what_is_wrong_with_a_file_is_said_before_the_folder_is_touched(tmp_path
             import_gguf(tmp_path / name, models)
         assert caught.value.hint
     assert not models.exists()
+
+
+@pytest.mark.parametrize("kind", ["F16", "Q4_0", "Q4_K", "Q6_K"])
+def test_an_import_holds_a_chunk_and_not_a_tensor(tmp_path, monkeypatch, kind):
+    monkeypatch.setattr(gguf_weights, "CHUNK_WEIGHTS", 2**16)
+    monkeypatch.setattr(gguf_source, "CHUNK_BYTES", 2**18)
+    tiny_gguf(tmp_path / "wide.gguf", kind=kind, hidden=256, inner=2**15, layers=1)
+    import_gguf(tmp_path / "wide.gguf", tmp_path / "once")  # What is imported and made on the first use is no part of it.
+    tracemalloc.start()
+    try:
+        import_gguf(tmp_path / "wide.gguf", tmp_path / "models")
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    weights = 2**15 * 256
+    # A chunk as float32 and what dequantizing it takes besides, the scales of one tensor, the tokenizer.
+    assert peak < 8 * 4 * 2**16 + weights // 32 * 2 * 2 * 2 + 2**20
+    assert peak < weights * 4 // 8
 
 
 def test_a_file_that_shrinks_while_it_is_read_is_refused(tmp_path):

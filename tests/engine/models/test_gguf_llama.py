@@ -180,5 +180,13 @@ def test_a_file_chosen_by_mistake_says_what_to_choose(tmp_path, architecture, hi
     assert hint in caught.value.hint
 
 
+@pytest.mark.parametrize(("kind", "hint"), [("adapter", "merged"), ("imatrix", "the model itself"), ("mmproj", "see pictures")])
+def test_a_file_that_is_no_model_by_its_own_word_is_refused(tmp_path, kind, hint):
+    with pytest.raises(ModelUnsupported, match=f"no model but of type “{kind}”") as caught:
+        model(tmp_path, metadata={"general.type": kind})
+    assert hint in caught.value.hint
+    assert model(tmp_path, metadata={"general.type": "model"}).tensors
+
+
 def test_one_value_for_each_layer_is_fine_where_all_are_the_same(tmp_path):
     assert model(tmp_path, metadata={"llama.attention.head_count": [4, 4]}).config["num_attention_heads"] == 4

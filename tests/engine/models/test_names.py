@@ -16,6 +16,7 @@ from engine.models.names import MAX_BYTES, folder_name, human_name
         ("model-f16", "model"),
         ("big-BF16-00001-of-00003", "big"),
         ("gpt-oss-20b-mxfp4", "gpt oss 20b"),
+        ("Qwen3-8B-UD-Q4_K_XL", "Qwen3 8B"),
         ("Größe_Übung", "Größe Übung"),
         ("Q4_0", "Q4 0"),
         ("---", "---"),
