@@ -282,6 +282,7 @@ class Worker:
             job.connection.put(ImportProgress(request_id, done, total))
 
         try:
+            name = name or self.library.name_of(source)
             folder = import_gguf(source, self.models_folder, name=name, progress=progress, cancelled=self._asked_to_stop)
         except ImportCancelled:
             raise Stopped from None
@@ -296,7 +297,7 @@ class Worker:
             return held
         entry = self.library.find(model_id) if model_id else self._preferred()
         if entry.kind == "gguf":
-            entry = self._import(job, Path(entry.path), "")
+            entry = self._import(job, Path(entry.path), entry.name)
         if held := self._held(job, entry.id, weights):
             return held
         check_folder(Path(entry.path))

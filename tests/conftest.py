@@ -35,10 +35,12 @@ def pytest_unconfigure(config):
 
 @pytest.fixture(autouse=True)
 def flint_home(tmp_path, monkeypatch):
-    """A fresh `FLINT_HOME`; the Hugging Face cache is empty too."""
+    """A fresh `FLINT_HOME`; the Hugging Face cache is empty too, and so are other apps' folders."""
     home = tmp_path / "flint-home"
     monkeypatch.setenv("FLINT_HOME", str(home))
     monkeypatch.setenv("HF_HOME", str(tmp_path / "hf-home"))
+    monkeypatch.setenv("LMSTUDIO_HOME", str(tmp_path / "lmstudio-home"))
+    monkeypatch.setenv("OLLAMA_MODELS", str(tmp_path / "ollama-models"))
     monkeypatch.delenv("HF_HUB_CACHE", raising=False)
     return home
 

@@ -7,18 +7,29 @@ from engine.core.sizes import GIGABYTE, MEGABYTE
 _TRILLION, _BILLION, _MILLION = 10**12, 10**9, 10**6
 
 SEPARATOR = "  ·  "
-_ORIGINS = {"flint": "Flint", "huggingface": "Hugging Face cache", "starter": "Starter", "folder": "Folder"}
+_ORIGINS = {
+    "flint": "Flint",
+    "huggingface": "Hugging Face cache",
+    "starter": "Starter",
+    "folder": "Folder",
+    "lmstudio": "LM Studio",
+    "ollama": "Ollama",
+}
 _ORIGIN_FACTS = {
     "flint": "Flint’s own folder",
     "huggingface": "Hugging Face cache",
     "starter": "Came with Flint",
     "folder": "A folder of yours",
+    "lmstudio": "LM Studio’s folder",
+    "ollama": "Ollama’s folder",
 }
 _REMEDIES = {
     "flint": "Import or download it again, or delete its folder.",
     "huggingface": "Download it again: the Hugging Face cache keeps what is already whole.",
     "starter": "Install Flint again to get the starter back.",
     "folder": "Put the missing or damaged files back, or choose another folder.",
+    "lmstudio": "Finish or repeat its download in LM Studio, or choose another model.",
+    "ollama": "Finish its download in Ollama (ollama pull), or choose another model.",
 }
 
 

@@ -23,7 +23,14 @@ from engine.models.facts import read_facts
 from engine.models.fit import LARGEST_CHUNK
 from engine.models.library import Library
 
-ORIGINS = {"flint": "Flint", "huggingface": "Hugging Face cache", "starter": "starter", "folder": "folder"}
+ORIGINS = {
+    "flint": "Flint",
+    "huggingface": "Hugging Face cache",
+    "starter": "starter",
+    "folder": "folder",
+    "lmstudio": "LM Studio",
+    "ollama": "Ollama",
+}
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 commands = typer.Typer(no_args_is_help=True)
@@ -50,9 +57,14 @@ def list_models(as_json: JsonFlag = False) -> None:
     for title, justify in (("Model", "left"), ("Id", "left"), ("Size", "right"), ("Quantization", "left"), ("From", "left")):
         table.add_column(title, justify=justify, overflow="fold", no_wrap=title in ("Id", "Size"))  # type: ignore[arg-type]
     for entry in entries:
-        where = f"{ORIGINS[entry.origin]}: {entry.problem}" if entry.problem else ORIGINS[entry.origin]
-        table.add_row(entry.name, entry.id, size_text(entry.size_bytes), entry.quantization, where)
+        table.add_row(entry.name, entry.id, size_text(entry.size_bytes), entry.quantization, _where(entry))
     Console(highlight=False).print(table)
+
+
+def _where(entry: ModelEntry) -> str:
+    origins = (entry.origin, *(copy.origin for copy in entry.copies))
+    places = ", ".join(dict.fromkeys(ORIGINS[origin] for origin in origins))
+    return f"{places}: {entry.problem}" if entry.problem else places
 
 
 @commands.command("info")

@@ -31,18 +31,30 @@ class Message(Record):
     reasoning: str = ""
 
 
+type Origin = Literal["flint", "huggingface", "starter", "folder", "lmstudio", "ollama"]
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class ModelCopy(Record):
+    """Where else a model is: the id it would have there, its path and whose it is."""
+
+    id: str
+    path: str
+    origin: Origin
+
+
 @dataclass(frozen=True, repr=False, eq=False)
 class ModelEntry(Record):
     """A model on this machine, as the library lists it.
 
     `id` names it for `LoadModel`; `kind` is "mlx" (ready to load) or "gguf" (imported first); `problem` is empty or says why
-    it cannot be used; `recommended` is the sampling it comes with. Sizes in bytes.
+    it cannot be used; `recommended` is the sampling it comes with; `copies` are the other places it is in. Sizes in bytes.
     """
 
     id: str
     name: str
     path: str
-    origin: Literal["flint", "huggingface", "starter", "folder"]
+    origin: Origin
     kind: Literal["mlx", "gguf"]
     size_bytes: int
     architecture: str = ""
@@ -50,6 +62,7 @@ class ModelEntry(Record):
     quantization: str = ""
     problem: str = ""
     recommended: Recommended = field(default_factory=Recommended)
+    copies: tuple[ModelCopy, ...] = ()
 
 
 @dataclass(frozen=True, repr=False, eq=False)

@@ -15,6 +15,12 @@ def human_name(stem: str) -> str:
     return re.sub(r"[-_\s]+", " ", plain).strip() or stem
 
 
+def full_name(stem: str) -> str:
+    """Return a file's name for people with how it stores the weights: “SmolLM2 135M Instruct Q4_K_M”."""
+    stored = _STORED_AS.search(_PART.sub("", unicodedata.normalize("NFC", stem)))
+    return f"{human_name(stem)} {stored[1].upper()}" if stored else human_name(stem)
+
+
 def folder_name(name: str) -> str:
     """Return a short, safe folder name: “SmolLM2 135M Instruct” is “smollm2-135m-instruct”; letters of any language stay."""
     text = unicodedata.normalize("NFC", name).casefold()

@@ -6,6 +6,7 @@ import pytest
 
 from engine.core.paths import locate
 from engine.core.preferences import Preferences
+from tests.models.other_apps import put_in_lmstudio, put_in_ollama
 from tests.models.tiny_gguf import tiny_gguf
 
 FACTS = {"layers", "heads", "kv_heads", "head_dim", "vocabulary", "parameters", "kv_bytes_per_token"}
@@ -34,6 +35,17 @@ def test_the_models_folder_of_the_settings_is_looked_into(flint, models, tmp_pat
     models.rename(tmp_path / "elsewhere")
     Preferences(locate().settings).set("models_folder", str(tmp_path / "elsewhere"))
     assert {"one", "two"} <= {entry["id"] for entry in flint("models", "list", "--json").data}
+
+
+def test_the_list_names_the_apps_that_have_a_model(flint, models, tmp_path, monkeypatch):
+    tiny_gguf(tmp_path / "x.gguf")
+    put_in_lmstudio(tmp_path / "lmstudio-home" / "models", "org/x", tmp_path / "x.gguf")
+    put_in_ollama(tmp_path / "ollama-models", "x:latest", tmp_path / "x.gguf")
+    monkeypatch.setenv("COLUMNS", "200")
+    (line,) = [line for line in flint("models", "list").out.splitlines() if "org/x" in line]
+    assert "LM Studio, Ollama" in line
+    (entry,) = [entry for entry in flint("models", "list", "--json").data if entry["origin"] == "lmstudio"]
+    assert [copy["origin"] for copy in entry["copies"]] == ["ollama"]
 
 
 def test_info_tells_the_shape_of_a_model(flint, models):

@@ -238,9 +238,9 @@ def test_models_with_a_problem_are_listed_last_with_their_reason(own, tiny, cach
     assert "“mamba”" in reasons[4]
 
 
-def test_a_model_is_found_by_id_name_or_the_last_part_of_its_id(own, cache, tiny):
+def test_a_model_is_found_by_id_name_or_the_last_part_of_its_id(own, cache, tiny, tmp_path):
     shutil.copytree(tiny, own / "tiny-llama")
-    put_in_cache(cache, "mlx-community/Gemma-4bit", tiny)
+    put_in_cache(cache, "mlx-community/Gemma-4bit", tiny_llama(tmp_path / "other", seed=1))
     found = library()
     assert found.find("tiny-llama").id == found.find("Tiny-LLAMA").id == found.find("tiny llama").id == "tiny-llama"
     assert found.find("mlx-community/Gemma-4bit").id == found.find("gemma-4bit").id == "mlx-community/Gemma-4bit"

@@ -1,0 +1,120 @@
+"""A model's entry in the list, made from its folder or its GGUF. A GGUF's header holds its vocabulary: what it said is kept."""
+
+import contextlib
+from pathlib import Path
+
+from engine.core.errors import FlintError
+from engine.core.facts import ModelEntry
+from engine.models.facts import Facts, read_config, read_facts
+from engine.models.generation_config import read_recommended
+from engine.models.huggingface_cache import CachedRepository
+from engine.models.integrity import problem_of
+from engine.models.names import human_name
+
+
+def entry_of(model_id: str, name: str, path: Path, origin: str, kind: str, **facts: object) -> ModelEntry:
+    """Return an entry with what is known of it."""
+    values: dict[str, object] = {"size_bytes": 0, **facts}
+    return ModelEntry(id=model_id, name=name, path=str(path), origin=origin, kind=kind, **values)  # type: ignore[arg-type]
+
+
+def folder_entry(folder: Path, origin: str, model_id: str, name: str, problem: str = "") -> ModelEntry:
+    """Return the entry of a model folder; it says why it can't be used where `problem` does not already."""
+    problem = problem or problem_of(folder)
+    try:
+        # The config alone: the weights' headers were just read to check them.
+        facts: Facts | None = read_facts(read_config(folder))
+    except FlintError:
+        facts = None
+    return entry_of(
+        model_id,
+        name,
+        folder,
+        origin,
+        "mlx",
+        size_bytes=size_of_folder(folder),
+        architecture=facts.model_type if facts else "",
+        context=facts.context if facts else 0,
+        quantization=facts.quantization if facts else "",
+        problem=problem,
+        recommended=read_recommended(folder),
+    )
+
+
+def cached_entry(repository: CachedRepository) -> ModelEntry:
+    """Return the entry of a repository in the Hugging Face cache."""
+    name = human_name(repository.id.rpartition("/")[2])
+    folder = repository.snapshot or repository.folder
+    problem = problem_of(folder) if repository.snapshot is not None else "unfinished"
+    if problem:
+        # A snapshot's folder is named by its commit, which tells people nothing.
+        problem = problem.replace(folder.name, repository.id)
+        if repository.unfinished:
+            problem = f"The download of {repository.id} is not finished."
+    return folder_entry(folder, "huggingface", repository.id, name, problem)
+
+
+class GgufEntries:
+    """Makes the entries of GGUFs, and reads a file's header again only when the file changed."""
+
+    def __init__(self) -> None:
+        self._headers: dict[tuple[str, int, int], tuple[str, int, str, str, str]] = {}
+
+    def entry(self, path: Path, origin: str, model_id: str, name: str) -> ModelEntry:
+        """Return the entry of the GGUF at `path`; with an empty name it gets the one that the file gives, or its own."""
+        from engine.models.gguf_header import size_of_parts
+
+        try:
+            status, size = path.stat(), size_of_parts(path)
+        except OSError as error:
+            problem = f"{path.name} could not be read: {error.strerror}."
+            return entry_of(model_id, name or human_name(path.stem), path, origin, "gguf", problem=problem)
+        key = (str(path), size, status.st_mtime_ns)
+        if key not in self._headers:
+            self._headers[key] = _gguf_facts(path)
+        architecture, context, quantization, problem, named = self._headers[key]
+        return entry_of(
+            model_id,
+            name or named or human_name(path.stem),
+            path,
+            origin,
+            "gguf",
+            size_bytes=size,
+            architecture=architecture,
+            context=context,
+            quantization=quantization,
+            problem=problem,
+        )
+
+
+def _gguf_facts(path: Path) -> tuple[str, int, str, str, str]:
+    """Return architecture, context, the kind that most bytes are stored in, the problem and the given name of a GGUF."""
+    from engine.models.gguf_header import read_header  # Here, as the next: a window is shown before any list is made.
+    from engine.models.gguf_model import read_model
+    from engine.models.gguf_names import given_name
+
+    try:
+        header = read_header(path)
+    except FlintError as error:
+        return "", 0, "", error.text, ""
+    sizes: dict[str, int] = {}
+    for info in header.tensors:
+        sizes[info.kind] = sizes.get(info.kind, 0) + info.size
+    context = header.metadata.get(f"{header.architecture}.context_length", 0)
+    facts = header.architecture, context if isinstance(context, int) else 0, max(sizes, key=lambda k: sizes[k], default="")
+    problem = ""
+    try:
+        read_model(header)
+    except FlintError as error:
+        problem = error.text
+    return (*facts, problem, given_name(header.metadata))
+
+
+def size_of_folder(folder: Path) -> int:
+    """Return the bytes of the files in `folder`, those behind links included."""
+    total = 0
+    with contextlib.suppress(OSError):
+        for path in folder.iterdir():
+            with contextlib.suppress(OSError):
+                total += path.stat().st_size if path.is_file() else 0
+    return total
