@@ -175,6 +175,23 @@ def test_made_up_texts_are_cut_as_sentencepiece_cuts_them(tokenizer, processor):
         assert tokenizer.encode(text, add_special_tokens=False) == processor.encode(text), text
 
 
+def test_texts_are_cut_as_transformers_cuts_them_with_the_same_vocabulary(tokenizer, gemma3_gguf):
+    from transformers.integrations.gguf.gguf_tokenizer_mapping import add_gguf_special_tokens, gemma_tokenizer
+
+    metadata = read_header(gemma3_gguf).metadata
+    said = {name: list(metadata[f"tokenizer.ggml.{name}"]) for name in ("tokens", "scores", "token_type")}
+    theirs = add_gguf_special_tokens(gemma_tokenizer(said), {**said, "tokenizer_type": "llama"})
+    for text in TEXTS:
+        # It takes runs of more than 31 spaces apart in another way than SentencePiece, with which ours is compared above.
+        text = text.replace(" " * 40, " " * 31)
+        assert tokenizer.encode(text, add_special_tokens=False) == theirs.encode(text, add_special_tokens=False), text
+
+
+def test_the_import_is_hardly_larger_than_the_file(gemma3, gemma3_gguf):
+    # Q4_K keeps its four bits and Q5_0, Q8_0 theirs; only Q6_K grows.
+    assert (gemma3 / "model.safetensors").stat().st_size < 1.06 * gemma3_gguf.stat().st_size
+
+
 def test_the_plain_template_makes_it_hold_a_conversation(tokenizer):
     from engine.inference.template import render
 
