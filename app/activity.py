@@ -4,7 +4,7 @@ from PySide6.QtCore import QEvent, QObject, QTimer
 
 from app.bridge import Bridge
 from app.chat.controller import ChatController
-from app.chat.ledger import context_rows
+from app.chat.conversation.ledger import context_rows
 from app.chat.page import ChatPage
 from app.chat.replies import Pending, Replies
 from app.models.controller import ModelController, ModelState

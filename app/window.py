@@ -15,18 +15,18 @@ from app import macos
 from app.actions import Actions
 from app.activity import Activity
 from app.bridge import Bridge
+from app.chat.composer.prompt_controller import PromptController
+from app.chat.composer.prompt_counts import PromptCounts
 from app.chat.controller import ChatController
-from app.chat.inspector_place import InspectorPlace
-from app.chat.link import open_link
-from app.chat.list_controller import ChatListController
+from app.chat.inspector.inspector_place import InspectorPlace
 from app.chat.message_actions import MessageActions
 from app.chat.page import ChatPage
-from app.chat.prompt_controller import PromptController
-from app.chat.prompt_counts import PromptCounts
 from app.chat.replaying import ReplayController
 from app.chat.replies import Pending, Replies
-from app.chat.sidebar import Sidebar
-from app.chat.transfer_controller import TransferController
+from app.chat.sidebar.list_controller import ChatListController
+from app.chat.sidebar.sidebar import Sidebar
+from app.chat.sidebar.transfer_controller import TransferController
+from app.chat.text.link import open_link
 from app.command_center import CommandCenter
 from app.errors import notice
 from app.menu_bar import make_menu_bar

@@ -48,8 +48,8 @@ def context_pictures(folder: Path, mode: str) -> None:
 
     import engine.session as session
     from app.__main__ import build
-    from app.chat.context_marker import ContextMarker
-    from app.chat.message import MessageView
+    from app.chat.conversation.context_marker import ContextMarker
+    from app.chat.conversation.message import MessageView
     from app.widgets.link import Link
     from engine.core.preferences import Preferences
 

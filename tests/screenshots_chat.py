@@ -93,7 +93,7 @@ class Pictures:
         self._take("table")
 
     def reasoning(self) -> None:
-        from app.chat.disclosure import Disclosure
+        from app.chat.conversation.disclosure import Disclosure
 
         self._open("reasoning")
         for disclosure in self._window.findChildren(Disclosure):
@@ -165,7 +165,7 @@ class Pictures:
         self._window.chat.open(self._chats[name])
 
     def _take(self, name: str, rest_ms: int = 350) -> None:
-        from app.chat.formulas import formulas
+        from app.chat.text.formulas import formulas
 
         self._rest(rest_ms)
         formulas().wait()

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from PySide6.QtCore import QObject, Signal
 
-from app.chat.drafts import Drafts
+from app.chat.composer.drafts import Drafts
 from app.chat.page import ChatPage
 from app.chat.replies import Pending, Replies
 from engine.chats.attachment import Attachment

@@ -7,11 +7,11 @@ from PySide6.QtGui import QContextMenuEvent, QGuiApplication
 from PySide6.QtWidgets import QApplication, QMenu, QWidget
 
 from app.chat.controller import ChatController
-from app.chat.message import MessageView
-from app.chat.message_menu import Deeds, Offer, fill
+from app.chat.conversation.message import MessageView
+from app.chat.conversation.message_menu import Deeds, Offer, fill
+from app.chat.conversation.stats_line import is_cut
 from app.chat.page import ChatPage
 from app.chat.replies import Replies
-from app.chat.stats_line import is_cut
 from app.widgets.toast import Toast, Toaster
 from engine.chats.fork import fork
 from engine.chats.records import StoredMessage

@@ -7,11 +7,11 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
-from app.chat.composer import Composer
+from app.chat.composer.composer import Composer
+from app.chat.conversation.finder import Finder
+from app.chat.conversation.summary_dialog import SummaryDialog
+from app.chat.conversation.transcript import Transcript
 from app.chat.file_drop import FileDrop
-from app.chat.finder import Finder
-from app.chat.summary_dialog import SummaryDialog
-from app.chat.transcript import Transcript
 from app.chat.welcome import Welcome
 from app.theme import Theme
 

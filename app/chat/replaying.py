@@ -6,7 +6,7 @@ from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QWidget
 
 from app.bridge import Bridge
-from app.chat.replay_dialog import ReplayDialog
+from app.chat.conversation.replay_dialog import ReplayDialog
 from app.errors import notice
 from app.theme import Theme
 from engine.chats.records import StoredMessage

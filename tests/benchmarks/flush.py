@@ -50,7 +50,7 @@ def shown_transcript():
     """A transcript in a window of its usual size, empty."""
     from PySide6.QtWidgets import QApplication
 
-    from app.chat.transcript import Transcript
+    from app.chat.conversation.transcript import Transcript
     from app.theme import Theme
 
     app = QApplication([])

@@ -47,8 +47,8 @@ class Listed:
     def __init__(self, home: Path, count: int) -> None:
         from PySide6.QtWidgets import QApplication, QWidget
 
-        from app.chat.listing import Listing
-        from app.chat.sidebar import Sidebar
+        from app.chat.sidebar.listing import Listing
+        from app.chat.sidebar.sidebar import Sidebar
         from app.theme import Theme
         from engine.chats.store import ChatStore
 

@@ -154,7 +154,7 @@ def _find(transcript, chat):
     from PySide6.QtCore import QEventLoop
     from PySide6.QtWidgets import QApplication
 
-    from app.chat.finder import Finder
+    from app.chat.conversation.finder import Finder
     from app.theme import Theme
 
     transcript.set_messages(chat)

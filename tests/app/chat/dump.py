@@ -2,7 +2,7 @@
 
 from PySide6.QtGui import QTextCharFormat, QTextCursor
 
-from app.chat.math_object import SIZE, SOURCE
+from app.chat.text.math_object import SIZE, SOURCE
 
 
 def dump(document, width=700):

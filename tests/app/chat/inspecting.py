@@ -3,7 +3,7 @@
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 
-from app.chat.token_popover import TokenPopover
+from app.chat.inspector.token_popover import TokenPopover
 
 LEFT = Qt.MouseButton.LeftButton
 

@@ -7,7 +7,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QWidget
 
-from app.chat.replay_dialog import NO_REASON, ReplayDialog
+from app.chat.conversation.replay_dialog import NO_REASON, ReplayDialog
 from engine.chats.store import ChatStore
 from engine.core.errors import GenerationFailed
 from engine.core.messages import Replayed

@@ -1,0 +1,186 @@
+"""What the message being written comes to in tokens, and how much of the prompt need not be read again: the composer's note."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from PySide6.QtCore import QObject, QTimer
+
+from app.bridge import Bridge
+from app.chat.composer.composer import sendable
+from app.chat.controller import ChatController
+from app.chat.inspector.token_words import about, figure
+from app.chat.page import ChatPage
+from app.chat.replies import Pending, Replies
+from engine.chats.attachment import Attachment, framed, with_attachments
+from engine.chats.records import StoredMessage
+from engine.chats.request import compose
+from engine.chats.store import ChatStore
+from engine.core.errors import FlintError
+from engine.core.messages import CountPrompt, Event, PromptCounted
+from engine.core.preferences import Preferences
+
+COUNT_AFTER_MS = 150
+ESTIMATE_AFTER_MS = 400
+
+
+class PromptCounts(QObject):
+    """Asks for a count shortly after something changed, also while a reply is written; without a model it estimates.
+
+    `loaded_model` tells the id of the model that is loaded, or nothing.
+    """
+
+    def __init__(
+        self,
+        store: ChatStore,
+        bridge: Bridge,
+        preferences: Preferences,
+        replies: Replies,
+        chat: ChatController,
+        page: ChatPage,
+        loaded_model: Callable[[], str],
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._store, self._bridge, self._preferences = store, bridge, preferences
+        self._replies, self._chat, self._page = replies, chat, page
+        self._loaded_model = loaded_model
+        self._asked = ""
+        self._counted: tuple[int, ...] = ()
+        self._growing: StoredMessage | None = None
+        self._late = QTimer(self, singleShot=True, interval=ESTIMATE_AFTER_MS)
+        self._late.timeout.connect(self._estimate)
+        self._timer = QTimer(self, singleShot=True, interval=COUNT_AFTER_MS)
+        self._timer.timeout.connect(self.count)
+        page.composer.text_changed.connect(lambda _: self.touch())
+        page.composer.attachments.changed.connect(self.touch)
+        chat.chat_opened.connect(lambda _: self._begin())
+        page.composer.submitted.connect(lambda _: self._begin())
+        chat.settings_changed.connect(self.touch)
+        chat.chats_changed.connect(self.touch)  # Another branch, an edit, a message that went.
+        replies.ended.connect(self._on_end)
+        bridge.received.connect(self._take)
+
+    def touch(self) -> None:
+        """Count soon. What is typed quickly is counted on the way, not only at its end."""
+        if not self._timer.isActive():
+            self._timer.start()
+
+    def _begin(self) -> None:
+        """What was asked before is about another message now."""
+        self._asked = ""
+        self._late.stop()
+        self._page.composer.set_note("")
+        self.touch()
+
+    def count(self) -> None:
+        """Ask for a count of what would be sent now."""
+        self._timer.stop()
+        composer = self._page.composer
+        text, attachments = sendable(composer.text), composer.attachments.attachments
+        messages = self._messages()
+        self._asked = ""
+        if not (text or attachments or messages):
+            composer.set_note("")
+        elif not self._loaded_model():
+            self._estimate()
+        else:
+            self._ask(text, attachments, messages)
+
+    def _estimate(self) -> None:
+        """Say about how much it is, until the model's own count comes."""
+        composer = self._page.composer
+        written = with_attachments(sendable(composer.text), composer.attachments.attachments)
+        composer.set_note(about(written) if written else "")
+
+    def _messages(self) -> list[StoredMessage]:
+        """Return the open chat's messages.
+
+        A reply on its way stays as it was when it was first counted: what grows would be counted anew with every key.
+        """
+        if not self._chat.chat_id:
+            return []
+        messages = self._replies.as_they_stand(self._page.transcript.messages)
+        if messages and messages[-1].state == "streaming":
+            if self._growing is None or self._growing.id != messages[-1].id:
+                # Without a word yet it would be left out, and its question be counted as part of the next.
+                self._growing = replace(messages[-1], text=messages[-1].text.strip() or "…")
+            messages[-1] = self._growing
+        return messages
+
+    def _ask(self, text: str, attachments: Sequence[Attachment], messages: Sequence[StoredMessage]) -> None:
+        chat_id = self._chat.chat_id
+        written = [_written(text, attachments)] if text or attachments else []
+        try:
+            request = compose(
+                self._store,
+                chat_id,
+                [*messages, *written],
+                request_id="",
+                model_id=self._loaded_model(),
+                app=self._preferences.for_model(self._loaded_model()),
+                given=None if chat_id else self._chat.settings(),
+            )
+        except FlintError:
+            return  # It is told when the message is sent.
+        self._asked = self._bridge.new_id("count")
+        self._counted = tuple(item.number for item in self._page.composer.attachments.items if item.attachment)
+        if not self._page.composer.note:
+            self._late.start()
+        self._bridge.send(CountPrompt(self._asked, request, tuple(framed(one) for one in attachments)))
+
+    def _take(self, event: Event) -> None:
+        if not isinstance(event, PromptCounted) or event.request_id != self._asked:
+            return
+        self._late.stop()
+        composer = self._page.composer
+        text, warned = note(event)
+        composer.set_note(text, tip(event), warned=warned)
+        if self._counted == tuple(item.number for item in composer.attachments.items if item.attachment):
+            composer.attachments.set_tokens(event.texts)
+
+    def _on_end(self, pending: Pending) -> None:
+        if pending.chat_id == self._chat.chat_id:
+            self.touch()
+
+
+def note(counted: PromptCounted) -> tuple[str, bool]:
+    """Return what the composer says of a count, and whether it is a warning."""
+    if counted.words and (not counted.fits or counted.words >= counted.context):
+        return f"{figure(counted.tokens)} tokens, the context holds {figure(counted.context)}", True
+    if not counted.words:
+        return f"{figure(counted.cached)} tokens cached" if counted.cached else "", False
+    words = "1 token" if counted.words == 1 else f"{figure(counted.words)} tokens"
+    return f"{words}, {figure(counted.cached)} cached" if counted.cached else words, False
+
+
+def tip(counted: PromptCounted) -> str:
+    """Return the sentences behind the note."""
+    sentences = [
+        f"The whole prompt has {counted.tokens:,} tokens; {counted.cached:,} of them are cached and need not be read again.",
+        f"The context holds {counted.context:,}.",
+    ]
+    if counted.left_out:
+        sentences.append(f"To fit, the oldest {counted.left_out} messages are left out.")
+    if not counted.fits or counted.words >= counted.context:
+        sentences.append("Shorten the message, take a file away, or raise the context length in the settings.")
+    return " ".join(sentences)
+
+
+def _written(text: str, attachments: Sequence[Attachment]) -> StoredMessage:
+    """Return the message as it would be stored."""
+    return StoredMessage(
+        id="",
+        chat_id="",
+        parent_id=None,
+        role="user",
+        text=text,
+        reasoning="",
+        state="complete",
+        created_at=0.0,
+        model_id="",
+        facts=None,
+        error=None,
+        sibling_index=0,
+        sibling_count=1,
+        attachments=tuple(attachments),
+    )

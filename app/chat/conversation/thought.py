@@ -1,0 +1,172 @@
+"""What a model thought before it answered: a line with how long that took, and under it, while it is open, the text."""
+
+import time
+
+from PySide6.QtCore import QTimer, Signal
+from PySide6.QtWidgets import QWidget
+
+from app.chat.conversation.disclosure import HEIGHT as LINE_HEIGHT
+from app.chat.conversation.disclosure import Disclosure
+from app.chat.text.markdown import StreamReader
+from app.chat.text.message_text import MessageText
+from app.theme import Theme
+
+_INDENT, _GAP, _BELOW = 20, 4, 12
+_TICK_MS = 1_000
+
+
+class Thought(QWidget):
+    """Opens by itself while the model thinks, unless a person closed it; `fold` closes what opened by itself.
+
+    `opened_by_hand` says that a person opened or closed it; `text_made` carries the text widget once there is one.
+    """
+
+    height_changed = Signal()
+    opened_by_hand = Signal(bool)
+    link_activated = Signal(str)
+    text_made = Signal(object)
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._source = ""
+        self._reader: StreamReader | None = None
+        self._by_itself = False
+        self._thinking = False
+        self._seconds, self._since = 0.0, 0.0
+        self.text: MessageText | None = None
+        self._disclosure = Disclosure(theme, self)
+        self._disclosure.toggled.connect(self._show_text)
+        self._disclosure.clicked.connect(self._take_over)
+        self._timer = QTimer(self, interval=_TICK_MS)
+        self._timer.timeout.connect(self._say)
+
+    @property
+    def source(self) -> str:
+        """What was thought so far, as it was written."""
+        return self._source
+
+    @property
+    def thinking(self) -> bool:
+        """Whether more is being thought."""
+        return self._thinking
+
+    @property
+    def opened(self) -> bool:
+        """Whether the text is shown."""
+        return self._disclosure.isChecked()
+
+    def show_thought(self, source: str, seconds: float, *, thinking: bool, opened: bool) -> None:
+        """Show what was thought in `seconds` (0.0 where that is not known); while `thinking` it opens by itself."""
+        self._source = source
+        self._by_itself = thinking and not opened
+        self._set_time(seconds, thinking and bool(source))
+        wanted = bool(source) and (opened or thinking)
+        if self._disclosure.isChecked() == wanted:
+            self._show_text(wanted)
+        self._disclosure.setChecked(wanted)
+
+    def add(self, text: str, seconds: float) -> None:
+        """Append to what is being thought."""
+        first = not self._source
+        self._source += text
+        self._set_time(seconds, True)
+        if first:
+            self._by_itself = True
+            self._disclosure.setChecked(True)
+        elif self.text is not None and self._reader is not None:
+            unchanged = self._reader.feed(text)
+            self.text.show_blocks(self._reader.blocks, unchanged)
+
+    def end(self, seconds: float) -> None:
+        """Say that the thinking is over, after `seconds`."""
+        self._set_time(seconds, False)
+        if self.text is not None and self._reader is not None:
+            unchanged = self._reader.finish()
+            self.text.show_blocks(self._reader.blocks, unchanged)
+            self.text.set_streaming(False)
+        self._reader = None
+
+    def fold(self) -> None:
+        """Close what opened by itself."""
+        if self._by_itself:
+            self._by_itself = False
+            self._disclosure.setChecked(False)
+
+    def open(self) -> None:
+        """Show the text, as a person does."""
+        self._disclosure.setChecked(bool(self._source))
+        self._take_over()
+
+    def height_at(self, width: int) -> int:
+        """Put line and text in their places in a column of `width` pixels; return the height, 0 where nothing was thought."""
+        if not self._source:
+            return 0
+        self._disclosure.move(0, 0)
+        height = LINE_HEIGHT + _GAP
+        if self.text is not None and not self.text.isHidden():
+            inner = width - _INDENT
+            self.text.setGeometry(_INDENT, height, inner, max(1, self.text.height()))
+            self.text.setGeometry(_INDENT, height, inner, self.text.height_at(inner))
+            height += self.text.height() + _BELOW
+        return height
+
+    def _take_over(self) -> None:
+        self._by_itself = False
+        self.opened_by_hand.emit(self.opened)
+
+    def _set_time(self, seconds: float, thinking: bool) -> None:
+        self._seconds, self._since, self._thinking = seconds, time.monotonic(), thinking
+        if not thinking:
+            self._timer.stop()
+        elif not self._timer.isActive():
+            self._timer.start()
+        self._say()
+
+    def _say(self) -> None:
+        self._disclosure.setVisible(bool(self._source))
+        passed = time.monotonic() - self._since if self._thinking else 0.0
+        name = thought_words(self._seconds + passed, thinking=self._thinking)
+        if self._disclosure.text() != name:
+            self._disclosure.say(name)
+
+    def _show_text(self, shown: bool) -> None:
+        if shown and self.text is None:
+            self.text = MessageText(self._theme, quiet=True, parent=self)
+            self.text.setObjectName("thought")
+            self.text.setAccessibleName("What the model thought")
+            self.text.link_activated.connect(self.link_activated)
+            self.text.height_changed.connect(self.height_changed)
+            self.text.height_changed.connect(self.height_changed)
+            self.text_made.emit(self.text)
+        if self.text is not None:
+            self.text.setVisible(shown)
+        self._reader = StreamReader() if shown else None
+        if self.text is not None and self._reader is not None:
+            self._reader.feed(self._source)
+            if not self._thinking:
+                self._reader.finish()
+            self.text.show_blocks(self._reader.blocks)
+            self.text.set_streaming(self._thinking)
+        self.height_changed.emit()
+
+
+def thought_words(seconds: float, *, thinking: bool = False) -> str:
+    """Return what the line says: "Thought for 4 s", "Thinking… 4 s", without a duration where none is known."""
+    if thinking:
+        return f"Thinking… {duration(seconds)}" if seconds >= 1 else "Thinking…"
+    return f"Thought for {duration(seconds)}" if seconds > 0 else "Thought"
+
+
+def duration(seconds: float) -> str:
+    """Return a duration in words: "under 1 s", "4 s", "1 min 12 s", "2 h 3 min"."""
+    if seconds < 1:
+        return "under 1 s"
+    whole = int(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    minutes, rest = divmod(whole, 60)
+    if minutes < 60:
+        return f"{minutes} min {rest} s"
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min"

@@ -1,0 +1,282 @@
+"""What the inspector is about: which reply, the prompt it was written from, and how likely its tokens were."""
+
+from collections.abc import Callable, Sequence
+
+from PySide6.QtCore import QObject, QTimer
+from PySide6.QtGui import QGuiApplication
+
+from app.bridge import Bridge
+from app.chat.composer.composer import sendable
+from app.chat.controller import ChatController
+from app.chat.inspector.inspected import NEXT, NOTHING_YET, UNLOADED, Reading, described, draft_message, reading_of
+from app.chat.inspector.inspector import InspectorPanel
+from app.chat.inspector.odds_cards import OddsCards
+from app.chat.inspector.token_sheet import odds_sheet, prompt_sheet
+from app.chat.page import ChatPage
+from app.chat.replies import Pending, Replies
+from engine.chats.beginning import Beginning
+from engine.chats.records import StoredMessage
+from engine.chats.request import compose
+from engine.chats.store import ChatStore
+from engine.core.errors import ErrorInfo, FlintError
+from engine.core.facts import LoadedModel
+from engine.core.messages import Event, Failed, InspectPrompt, ModelLoaded, ModelUnloaded, PrefillProgress, PromptInspected
+from engine.core.odds import TokenOdds
+from engine.core.preferences import Preferences
+
+SOON_MS = 150
+
+
+class InspectorController(QObject):
+    """Keeps the panel up to date while it is open. `model` gives the loaded model, None where there is none."""
+
+    def __init__(
+        self,
+        store: ChatStore,
+        bridge: Bridge,
+        preferences: Preferences,
+        replies: Replies,
+        chat: ChatController,
+        page: ChatPage,
+        panel: InspectorPanel,
+        model: Callable[[], LoadedModel | None],
+    ) -> None:
+        super().__init__(panel)
+        self._store, self._bridge, self._preferences = store, bridge, preferences
+        self._replies, self._chat, self._page, self._panel, self._model = replies, chat, page, panel, model
+        self._picked = ""
+        self._asked, self._waits = "", False
+        self._asked_of: StoredMessage | None = None
+        self._prompt: PromptInspected | None = None
+        self._cached: dict[str, int] = {}
+        self._odds: tuple[str, TokenOdds | None] = ("", None)
+        self._shades = True
+        self._cards = OddsCards(panel, page.transcript)
+        self._soon = QTimer(self, interval=SOON_MS, singleShot=True)
+        self._soon.timeout.connect(self.refresh)
+        self._connect()
+
+    def _connect(self) -> None:
+        panel = self._panel
+        panel.opened.connect(self.refresh)
+        panel.tab_chosen.connect(lambda _: self.refresh())
+        panel.stepped.connect(self._step)
+        panel.head.copy_requested.connect(self._copy)
+        panel.note.keep_chosen.connect(self._keep)
+        panel.note.again_requested.connect(self._again)
+        panel.closed.connect(self._unshade)
+        panel.reply_head.shading_toggled.connect(self._toggle_shading)
+        self._cards.chosen.connect(self._branch)
+        self._page.transcript.odds_closed.connect(self._toggle_shading)
+        self._bridge.received.connect(self._on_event)
+        self._replies.progressed.connect(self._on_progress)
+        self._chat.chat_opened.connect(lambda _: self._follow())
+        self._chat.messages_shown.connect(self._follow)
+        self._chat.settings_changed.connect(self.refresh_soon)
+        self._page.composer.text_changed.connect(lambda _: self.refresh_soon())
+        self._page.composer.attachments.changed.connect(self.refresh_soon)
+
+    def inspect(self, message_id: str) -> None:
+        """Look at one reply of the open chat."""
+        self._picked = message_id
+        self.refresh()
+
+    def refresh_soon(self) -> None:
+        """Look again in a moment; what comes until then is looked at once."""
+        if self._panel.isVisible():
+            self._soon.start()
+
+    def refresh(self) -> None:
+        """Show what is inspected as it is now."""
+        self._soon.stop()
+        if not self._panel.isVisible():
+            return
+        target = self._target()
+        order = self._order()
+        place = order.index(target.id if target else NEXT)
+        self._panel.show_target(described(target, order), earlier=place > 0, later=place + 1 < len(order))
+        if self._panel.tab == "prompt":
+            self._unshade()
+            self._ask(target)
+        else:
+            self._show_reply(target)
+
+    # -- which reply ----------------------------------------------------------------------------------------------------
+
+    def _follow(self) -> None:
+        """Other messages are shown: go with the newest reply again."""
+        self._picked = ""
+        self._odds = ("", None)
+        self.refresh_soon()
+
+    def _messages(self) -> Sequence[StoredMessage]:
+        return self._page.transcript.messages if self._page.mode == "chat" else ()
+
+    def _order(self) -> list[str]:
+        return [*(message.id for message in self._messages() if message.role == "assistant"), NEXT]
+
+    def _target(self) -> StoredMessage | None:
+        """The reply that is inspected; None is what would be sent next, where a draft waits or there is no reply."""
+        replies = {message.id: message for message in self._messages() if message.role == "assistant"}
+        if self._picked in replies:
+            return replies[self._picked]
+        newest = next(reversed(replies.values()), None)
+        writing = newest is not None and newest.state == "streaming"
+        return None if self._picked == NEXT or (self._draft() and not writing) else newest
+
+    def _draft(self) -> StoredMessage | None:
+        """What waits in the composer, as the message it will be."""
+        composer = self._page.composer
+        text, attachments = sendable(composer.text), composer.attachments.attachments
+        return draft_message(text, tuple(attachments)) if text or attachments else None
+
+    def _step(self, step: int) -> None:
+        order, target = self._order(), self._target()
+        place = order.index(target.id if target else NEXT) + step
+        if 0 <= place < len(order):
+            self._picked = order[place]
+            self.refresh()
+
+    # -- the prompt -----------------------------------------------------------------------------------------------------
+
+    def _ask(self, target: StoredMessage | None) -> None:
+        path = list(self._replies.as_they_stand(self._messages()))
+        if target is not None:
+            path = path[: [message.id for message in path].index(target.id)]
+        else:
+            draft = self._draft()
+            if draft is None and not path:
+                self._panel.show_note(*NOTHING_YET)
+                return
+            path.append(draft or draft_message(""))
+        model = self._model()
+        if model is None:
+            self._panel.show_note(*UNLOADED)
+            return
+        if self._waits:
+            self._bridge.cancel(self._asked)  # While a model is read, what was asked before would all be worked out after it.
+        self._asked, self._asked_of, self._waits = self._bridge.new_id("inspect"), target, False
+        try:
+            request = compose(
+                self._store,
+                self._chat.chat_id,
+                path,
+                request_id=self._asked,
+                model_id=model.id,
+                app=self._preferences.for_model(model.id),
+                given=None if self._chat.chat_id else self._chat.settings(),
+            )
+        except FlintError as error:
+            self._refuse(error.info())
+            return
+        self._waits = True
+        self._bridge.send(InspectPrompt(self._asked, request))
+
+    def _on_event(self, event: Event) -> None:
+        match event:
+            case PromptInspected() if event.request_id == self._asked:
+                self._show_prompt(event)
+            case Failed() if event.request_id == self._asked:
+                self._refuse(event.error)
+            case ModelLoaded() | ModelUnloaded():
+                self.refresh_soon()
+
+    def _on_progress(self, pending: Pending, event: Event) -> None:
+        if isinstance(event, PrefillProgress) and pending.message_id not in self._cached:
+            self._cached = {pending.message_id: event.cached}
+            self.refresh_soon()
+
+    def _show_prompt(self, prompt: PromptInspected) -> None:
+        self._prompt, self._waits = prompt, False
+        known = self._cached.get(self._asked_of.id) if self._asked_of else None
+        reading: Reading = reading_of(prompt, self._asked_of, known)
+        sheet = prompt_sheet(prompt, reading.cached, reading.word)
+        if self._panel.tab == "prompt":
+            self._panel.show_prompt(sheet, reading.note, reading.word, reading.remark)
+
+    def _refuse(self, error: ErrorInfo) -> None:
+        self._waits = False
+        if self._panel.tab == "prompt":
+            self._panel.show_note(error.text, error.hint)
+
+    def _copy(self) -> None:
+        if self._prompt is not None:
+            QGuiApplication.clipboard().setText(self._prompt.text)
+
+    # -- the reply ------------------------------------------------------------------------------------------------------
+
+    def _show_reply(self, target: StoredMessage | None) -> None:
+        odds = self._odds_of(target)
+        if target is None or odds is None:
+            self._unshade()
+            self._explain(target)
+            return
+        self._panel.show_reply(odds, odds_sheet(odds), shaded=self._shades)
+        self._page.transcript.show_odds(target.id, odds if self._shades else None)
+        self._cards.about(target.id, odds, offers=self._can_branch(target))
+
+    def _can_branch(self, target: StoredMessage) -> bool:
+        """Whether another token could be put in: the model that wrote the reply is loaded, and nothing is being written."""
+        model = self._model()
+        return bool(model and target.facts and model.fingerprint == target.facts.fingerprint and not self._chat.busy)
+
+    def _branch(self, reply_id: str, index: int, token: int) -> None:
+        """Ask for a reply that is the same up to a place and has another token there."""
+        target, odds = self._target(), self._odds[1]
+        if target is None or target.id != reply_id or odds is None or target.facts is None or not self._can_branch(target):
+            return
+        begun = odds.branched(index, token)
+        self._chat.branch(target, Beginning(begun.ids, target.facts.fingerprint, begun))
+
+    def _unshade(self) -> None:
+        self._page.transcript.show_odds("", None)
+        self._cards.about("", None)
+
+    def _toggle_shading(self) -> None:
+        self._shades = not self._shades
+        self.refresh()
+
+    def _odds_of(self, target: StoredMessage | None) -> TokenOdds | None:
+        if target is None or target.state == "streaming" or target.edited:
+            return None
+        if self._odds[0] != target.id:
+            try:
+                self._odds = (target.id, self._store.odds(target.id))
+            except FlintError:
+                return None
+        kept = self._odds[1]
+        whole = kept is not None and target.facts is not None and kept.ids == target.facts.output_ids
+        return kept if whole else None
+
+    def _explain(self, target: StoredMessage | None) -> None:
+        keep = self._keeps()
+        if target is None:
+            text = "Go back to a reply with the arrow above to see how likely each of its words was."
+            self._panel.show_note("Not written yet", text, keep=keep)
+        elif target.state == "streaming":
+            done = "They are shown when the reply is done." if keep == "on" else "They are not kept of this reply."
+            self._panel.show_note("The reply is being written", done, keep=keep)
+        elif target.edited:
+            text = "Its words are not the model's any more, so there are no probabilities of them."
+            self._panel.show_note("This reply was edited", text, keep=keep, again=True)
+        else:
+            text = (
+                "Probabilities show how likely each written word was, and what else the model could have said. They are kept "
+                "only when you ask for them: they make writing a little slower and take about 50 bytes of disk a token."
+            )
+            idle = self._replies.of_chat(self._chat.chat_id) is None
+            self._panel.show_note("No probabilities were kept of this reply", text, keep=keep, again=idle)
+
+    def _keeps(self) -> str:
+        own = self._chat.settings().get("keep_probabilities")
+        return str(own or self._preferences.get("keep_probabilities"))
+
+    def _keep(self, value: str) -> None:
+        self._chat.set_setting("keep_probabilities", value)
+        self._chat.settings_changed.emit()
+
+    def _again(self) -> None:
+        target = self._target()
+        if target is not None:
+            self._keep("on")
+            self._chat.regenerate(target.id)

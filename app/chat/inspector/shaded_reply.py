@@ -1,0 +1,44 @@
+"""A reply while it is shaded: its text on shades, what they mean, and the way back."""
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QWidget
+
+from app.chat.inspector.shade_legend import HEIGHT as LEGEND_HEIGHT
+from app.chat.inspector.shade_legend import ShadeLegend
+from app.chat.inspector.shaded_text import ShadedText
+from app.theme import Theme
+from app.widgets.link import Link
+from engine.core.odds import TokenOdds
+
+_GAP = 8
+
+
+class ShadedReply(QWidget):
+    """Stands in the place of a message's text. `closed` asks for the formatted text again."""
+
+    closed = Signal()
+
+    def __init__(self, theme: Theme, odds: TokenOdds, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("shadedReply")
+        self.text = ShadedText(theme, self)
+        self.text.show_odds(odds)
+        self.odds = odds
+        self._legend = ShadeLegend(theme, self)
+        self._back = Link(theme, "Show formatted", style="caption", parent=self)
+        self._back.setObjectName("showFormatted")
+        self._back.clicked.connect(self.closed)
+
+    def height_at(self, width: int) -> int:
+        """Put the parts in their places and return the height they need."""
+        height = self.text.height_at(width)
+        self.text.setGeometry(0, 0, width, height)
+        top = height + _GAP
+        size = self._back.sizeHint()
+        self._back.setGeometry(0, top, size.width(), size.height())
+        if size.width() + self._legend.width() + _GAP > width:  # No room beside each other.
+            top += size.height() + _GAP // 2
+            self._legend.move(0, top)
+        else:
+            self._legend.move(width - self._legend.width(), top)
+        return top + LEGEND_HEIGHT

@@ -1,0 +1,79 @@
+"""The trash in the sidebar: deleted chats are listed, brought back, or removed for good."""
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtWidgets import QMessageBox
+
+from app.chat.sidebar.sidebar import Sidebar
+from app.chat.sidebar.store_work import StoreWork, counted
+from app.widgets.toast import Toaster
+from engine.chats.store import ChatStore
+
+
+class TrashController(StoreWork):
+    """Shows the trash in the list's place while that is wanted.
+
+    `restored` carries the ids of chats that were brought back; `removed` says that some are gone for good and the engine is to
+    forget them.
+    """
+
+    restored = Signal(object)
+    removed = Signal()
+
+    def __init__(
+        self,
+        store: ChatStore,
+        sidebar: Sidebar,
+        toaster: Toaster,
+        refresh: Callable[[], object],
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(refresh, parent)
+        self._store = store
+        self._sidebar = sidebar
+        self._toaster = toaster
+        self._shown = False
+        sidebar.trash_toggled.connect(self.show)
+        sidebar.wishes.restore_requested.connect(self._restore)
+        sidebar.wishes.removal_requested.connect(self._ask)
+
+    def show(self, shown: bool) -> None:
+        """Show the deleted chats, or the others again."""
+        self._shown = shown
+        self.update()
+
+    def update(self) -> None:
+        """Read the trash again where it is shown."""
+        if not self._shown:
+            self._sidebar.set_trash(None)
+            return
+        self.do(lambda: self._sidebar.set_trash(self._store.trash()), refresh=False)
+
+    def _restore(self, chat_ids: tuple[str, ...]) -> None:
+        if self.do(lambda: self._store.restore_chats(chat_ids)):
+            if len(chat_ids) > 1:
+                self._toaster.show(f"{counted(len(chat_ids))} were restored.")
+            self.restored.emit(chat_ids)
+
+    def _ask(self, chat_ids: tuple[str, ...]) -> None:
+        count = len(chat_ids)
+        titles = {chat.id: chat.title for chat in self._store.trash()}
+        what = f"“{titles.get(chat_ids[0]) or 'New chat'}”" if count == 1 else counted(count)
+        box = QMessageBox(self._sidebar.window())
+        box.setObjectName("removeChatsQuestion")
+        box.setIcon(QMessageBox.Icon.Warning)
+        box.setText(f"Delete {what} for good?")
+        box.setInformativeText("They can’t be brought back." if count > 1 else "It can’t be brought back.")
+        delete = box.addButton("Delete", QMessageBox.ButtonRole.DestructiveRole)
+        delete.setObjectName("removeChatsConfirm")
+        cancel = box.addButton(QMessageBox.StandardButton.Cancel)
+        cancel.setObjectName("removeChatsCancel")
+        box.setDefaultButton(cancel)
+        box.finished.connect(lambda: self._remove(chat_ids) if box.clickedButton() == delete else None)
+        box.finished.connect(box.deleteLater)
+        box.open()
+
+    def _remove(self, chat_ids: tuple[str, ...]) -> None:
+        if self.do(lambda: self._store.remove_chats(chat_ids)):
+            self.removed.emit()

@@ -1,0 +1,159 @@
+"""The composer's note: what would be sent in tokens and what of it is cached, in the real window with a real model."""
+
+import pytest
+from PySide6.QtCore import Qt
+
+from app.chat.composer.prompt_counts import note, tip
+from app.chat.inspector.token_words import about, estimate, figure
+from engine.chats.attachment import Attachment
+from engine.core.messages import CountPrompt, PromptCounted, TextDelta
+from tests.app.window_driver import open_window, set_settings
+
+
+def told(flint):
+    return flint.window.page.composer.note
+
+
+def counts(flint):
+    return [event for event in flint.events if isinstance(event, PromptCounted)]
+
+
+def settled(flint):
+    """Wait until what was typed last is counted."""
+    window = flint.window
+    flint.wait(lambda: not window.counts._timer.isActive() and flint.ends(window.counts._asked) and told(flint))
+
+
+def test_what_is_typed_is_counted_and_the_reply_reads_as_much(flint):
+    flint.type("Hello there, the brown fox")
+    settled(flint)
+    words = counts(flint)[-1].words
+    assert told(flint) == f"{words} tokens"
+    expected = counts(flint)[-1].tokens
+    reply = flint.ask("")
+    assert reply.facts.prompt_tokens == expected
+    settled(flint)
+    cached = counts(flint)[-1].cached
+    assert told(flint) == f"{cached} tokens cached"
+    flint.type("And the dog?")
+    settled(flint)
+    assert told(flint).endswith(f"{cached} cached")
+    assert "cached and need not be read again" in flint.window.page.composer.foot.note.toolTip()
+    expected = counts(flint)[-1].tokens
+    reply = flint.ask("")
+    assert reply.facts.prompt_tokens == expected
+    assert reply.facts.cached_tokens == cached
+
+
+def test_a_chat_that_is_opened_again_says_what_is_cached(flint):
+    flint.ask("Hello")
+    chat = flint.window.chat.chat_id
+    flint.click("newChatButton")
+    flint.wait(lambda: told(flint) == "")
+    flint.open_chat(chat)
+    flint.wait(lambda: told(flint).endswith("tokens cached"))
+
+
+def test_it_is_counted_while_a_reply_is_written(writing):
+    flint, _ = writing
+    before = len(counts(flint))
+    flint.type("What comes next")
+    flint.wait(lambda: len(counts(flint)) > before and counts(flint)[-1].words)
+    assert flint.phase == "writing"
+    assert counts(flint)[-1].cached > 0
+    assert counts(flint)[-1].words <= 15  # The question before is not counted again.
+    deltas = len([event for event in flint.events if isinstance(event, TextDelta)])
+    flint.wait(lambda: len([event for event in flint.events if isinstance(event, TextDelta)]) > deltas)
+
+
+def test_chips_get_the_models_count(flint):
+    attachments = flint.window.page.composer.attachments
+    attachments.show([Attachment("a.txt", "file", "The quick brown fox " * 20)])
+    assert "about" in flint.part("attachment.0").words
+    flint.wait(lambda: "about" not in flint.part("attachment.0").words)
+    tokens = attachments.attachments[0].tokens
+    assert flint.part("attachment.0").words == f"a.txt, {tokens} tokens"
+    flint.type("Read it")
+    flint.wait(lambda: told(flint).startswith(str(counts(flint)[-1].words)) and counts(flint)[-1].words > tokens)
+    flint.key(Qt.Key.Key_Return)
+    flint.wait(lambda: flint.idle)
+    asked = flint.stored()[0]
+    assert (asked.text, asked.attachments[0].tokens) == ("Read it", tokens)
+    assert flint.view(asked).findChild(object, "attachment.0").words == f"a.txt, {tokens} tokens"
+    assert flint.window.page.composer.attachments.items == []
+
+
+def test_attachments_alone_are_sent(flint):
+    flint.window.page.composer.attachments.show([Attachment("a.txt", "file", "The fox")])
+    flint.click("sendButton")
+    flint.wait(lambda: flint.idle)
+    asked, reply = flint.stored()
+    assert (asked.text, [one.name for one in asked.attachments]) == ("", ["a.txt"])
+    assert reply.state == "complete"
+    assert flint.window.chats._store.chat(flint.window.chat.chat_id).title == "a.txt"
+
+
+def test_what_does_not_fit_is_said_quietly(flint):
+    flint.window.chat.set_setting("context", 256)
+    flint.window.page.composer.set_text("fox " * 600)
+    flint.wait(lambda: "the context holds 256" in told(flint))
+    assert "Shorten the message" in flint.window.page.composer.foot.note.toolTip()
+
+
+def test_without_a_model_it_is_an_estimate(qtbot, flint_home):
+    set_settings(models_folder=str(flint_home / "none"))
+    with open_window(qtbot) as flint:
+        flint.window.page.composer.set_text("word " * 80)
+        flint.wait(lambda: told(flint).startswith("about") and told(flint).endswith("tokens"))
+        flint.window.page.composer.set_text("")
+        flint.wait(lambda: told(flint) == "")
+
+
+def test_until_the_count_comes_there_is_an_estimate(flint, monkeypatch):
+    monkeypatch.setattr(flint.window.bridge, "send", lambda command: None)
+    flint.window.page.composer.set_text("word " * 80)
+    flint.wait(lambda: told(flint).startswith("about"))
+
+
+def test_a_count_that_comes_late_is_let_pass(flint):
+    flint.type("Hello")
+    settled(flint)
+    said = told(flint)
+    flint.window.bridge.received.emit(PromptCounted("count-0", 9999, 9999, 0, 32768))
+    assert told(flint) == said
+
+
+@pytest.mark.parametrize(
+    ("counted", "words", "warned"),
+    [
+        (PromptCounted("c", 18_012, 312, 17_900, 32_768), "312 tokens, 17.9k cached", False),
+        (PromptCounted("c", 330, 312, 0, 32_768), "312 tokens", False),
+        (PromptCounted("c", 20, 1, 0, 32_768), "1 token", False),
+        (PromptCounted("c", 17_950, 0, 17_900, 32_768), "17.9k tokens cached", False),
+        (PromptCounted("c", 17_950, 0, 0, 32_768), "", False),
+        (PromptCounted("c", 40_100, 40_000, 0, 32_768), "40.1k tokens, the context holds 32.8k", True),
+        (PromptCounted("c", 40_100, 300, 0, 32_768, fits=False), "40.1k tokens, the context holds 32.8k", True),
+        (PromptCounted("c", 20_000, 300, 100, 32_768, left_out=4), "300 tokens, 100 cached", False),
+    ],
+)
+def test_the_words_of_a_count(counted, words, warned):
+    assert note(counted) == (words, warned)
+    assert ("oldest 4 messages" in tip(counted)) == (counted.left_out == 4)
+    assert ("Shorten" in tip(counted)) == warned
+
+
+def test_figures_and_estimates():
+    assert [figure(n) for n in (0, 312, 9_999, 17_940)] == ["0", "312", "9,999", "17.9k"]
+    assert estimate("") == 0
+    assert 60 <= estimate("word " * 60) <= 90
+    assert 250 <= estimate("2024-07-01,3\n" * 30) <= 400
+    assert estimate("東京" * 50) == 100
+    assert about("x" * 4_960) == "about 1,200 tokens"
+
+
+def test_a_count_travels_as_json():
+    from engine.core.codec import from_json, to_json
+    from tests.engine.engines import generate
+
+    for message in (CountPrompt("c", generate("r"), ("a", "b")), PromptCounted("c", 1, 2, 3, 4, texts=(5,))):
+        assert from_json(to_json(message)) == message
