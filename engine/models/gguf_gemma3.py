@@ -33,11 +33,21 @@ def read_gemma3(header: Header) -> GgufModel:
     for key in ("final_logit_softcapping", "attn_logit_softcapping"):
         if settings.get(key):
             raise settings.unsupported(f"sets {header.architecture}.{key}, which Gemma 3 does not have")
+    config = _config(settings)
+    # It stretches the positions of the layers that attend to everything, in mlx-lm as in llama.cpp.
+    if (scaling := rope_scaling(settings, "linear")) is not None:
+        config["rope_scaling"] = scaling
+    tensors = [replace(planned, one_added=planned.path.endswith("norm")) for planned in located(settings, _BLOCK)]
+    check_shapes(settings, _expected(config), tensors)
+    return GgufModel(config, tuple(tensors))
+
+
+def _config(settings: Settings) -> dict[str, Any]:
     hidden, layers = settings.integer("embedding_length", minimum=1), settings.integer("block_count", minimum=1)
     heads, kv_heads, head_dim = settings.head_sizes(hidden)
     context = settings.integer("context_length", minimum=1)
     window = settings.integer("attention.sliding_window", default=0)
-    config = {
+    return {
         "architectures": ["Gemma3ForCausalLM"],
         "model_type": "gemma3_text",
         "hidden_size": hidden,
@@ -61,12 +71,6 @@ def read_gemma3(header: Header) -> GgufModel:
         "torch_dtype": "bfloat16",
         "tie_word_embeddings": not settings.has_tensor("output.weight"),
     }
-    # It stretches the positions of the layers that attend to everything, in mlx-lm as in llama.cpp.
-    if (scaling := rope_scaling(settings, "linear")) is not None:
-        config["rope_scaling"] = scaling
-    tensors = [replace(planned, one_added=planned.path.endswith("norm")) for planned in located(settings, _BLOCK)]
-    check_shapes(settings, _expected(config), tensors)
-    return GgufModel(config, tuple(tensors))
 
 
 def _pattern(settings: Settings, layers: int) -> int:

@@ -227,8 +227,6 @@ def _as_converted(name, rows, config):
 
 
 def _add_settings(writer, config, family):
-    import gguf
-
     writer.add_name(f"Tiny {family}")
     writer.add_context_length(config["max_position_embeddings"])
     writer.add_embedding_length(config["hidden_size"])
@@ -253,6 +251,12 @@ def _add_settings(writer, config, family):
         writer.add_expert_used_count(config["num_experts_per_tok"])
     if config["model_type"] in ("qwen3_moe", "gpt_oss"):
         writer.add_expert_feed_forward_length(config.get("moe_intermediate_size", config["intermediate_size"]))
+    _add_rope_settings(writer, config)
+
+
+def _add_rope_settings(writer, config):
+    import gguf
+
     scaling = config.get("rope_scaling") or {}
     if scaling.get("rope_type") == "yarn":
         writer.add_rope_scaling_type(gguf.RopeScalingType.YARN)
