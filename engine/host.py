@@ -8,11 +8,12 @@ from pathlib import Path
 from engine.cache.disk import DiskCache, prefix_folder
 from engine.cache.upkeep import Upkeep
 from engine.core.connection import Connection
-from engine.core.errors import EngineStopped, describe
+from engine.core.errors import EngineStopped, FlintError, describe
 from engine.core.messages import Command, Event, Failed, Finished, ListModels, ModelsListed
 from engine.core.paths import Paths
 from engine.core.preferences import Preferences
 from engine.core.setting import GB
+from engine.keeper import Keeper
 from engine.librarian import Librarian
 from engine.models.library import Library
 from engine.worker import Worker
@@ -35,6 +36,7 @@ class Host:
         self._worker = Worker(self.library, self.models_folder, unload_after, upkeep)
         self._connections: list[Connection] = []
         self._librarian = Librarian(paths, self._announce)
+        self._keeper = Keeper(self.library, self._librarian.hub)
         self._io = ThreadPoolExecutor(max_workers=1, thread_name_prefix="flint-io")
 
     def start(self) -> None:
@@ -62,22 +64,28 @@ class Host:
         if self._librarian.handles(command):
             self._librarian.post(command, connection)
             return
-        if not isinstance(command, ListModels):
+        if not isinstance(command, ListModels) and not self._keeper.handles(command):
             self._worker.post(command, connection)
             return
         closing = Failed(command.request_id, EngineStopped("Flint is closing.").info())
         try:
-            future = self._io.submit(self._list, command, connection)
+            future = self._io.submit(self._carry_out, command, connection)
         except RuntimeError:  # The pool takes nothing after `close`.
             connection.put(closing)
             return
         # `close` drops what still waits in the pool, and that request must end too.
         future.add_done_callback(lambda ended: connection.put(closing) if ended.cancelled() else None)
 
-    def _list(self, command: ListModels, connection: Connection) -> None:
+    def _carry_out(self, command: Command, connection: Connection) -> None:
         try:
-            connection.put(ModelsListed(command.request_id, self.library.entries()))
+            if isinstance(command, ListModels):
+                connection.put(ModelsListed(command.request_id, self.library.entries()))
+            else:
+                for event in self._keeper.carry_out(command):
+                    connection.put(event)
             connection.put(Finished(command.request_id))
+        except FlintError as error:
+            connection.put(Failed(command.request_id, error.info()))
         except Exception as error:
-            logger.exception("listing models failed")
+            logger.exception("%s failed", type(command).__name__)
             connection.put(Failed(command.request_id, describe(error)))

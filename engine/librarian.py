@@ -46,10 +46,10 @@ class Librarian:
 
     def __init__(self, paths: Paths, announce: Callable[[Event], object], environ: Mapping[str, str] = os.environ) -> None:
         self._token = HubToken(paths.config, environ)
-        self._hub = Hub(lambda: self._token.read()[0], environ)
+        self.hub = Hub(lambda: self._token.read()[0], environ)
         self._cache = cache_folder(environ)
         self._queue = DownloadQueue(
-            self._hub,
+            self.hub,
             self._cache,
             paths.data / "downloads.json",
             lambda download, gone: announce(DownloadChanged("", download, gone)),
@@ -104,7 +104,7 @@ class Librarian:
     def _search(self, command: Command) -> Iterator[Event]:
         """Tell what was found, then again with what the models' own configs say of layers and lengths."""
         assert isinstance(command, SearchHub)
-        models, more = self._hub.search(command.query, command.sort, mlx_only=command.mlx_only, limit=command.limit)
+        models, more = self.hub.search(command.query, command.sort, mlx_only=command.mlx_only, limit=command.limit)
         yield HubFound(command.request_id, models, more)
         found = list(models)
         with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="flint-configs") as pool:
@@ -114,13 +114,13 @@ class Librarian:
 
     def _configured(self, model: HubModel) -> HubModel:
         try:
-            return self._hub.configured(model)
+            return self.hub.configured(model)
         except FlintError:
             return model  # What was found is shown all the same.
 
     def _describe(self, command: Command) -> Iterator[Event]:
         assert isinstance(command, DescribeHub)
-        yield HubDescribed(command.request_id, self._hub.describe(command.model_id))
+        yield HubDescribed(command.request_id, self.hub.describe(command.model_id))
 
     def _list(self, command: Command) -> Iterator[Event]:
         if not self._went_on:
@@ -131,7 +131,7 @@ class Librarian:
     def _set_token(self, command: Command) -> Iterator[Event]:
         assert isinstance(command, SetHubToken)
         token = command.token.strip()
-        name = self._hub.account(token) if token else ""
+        name = self.hub.account(token) if token else ""
         yield HubAccount(command.request_id, self._token.keep(token) or self._token.read()[1], name)
 
     def _account(self, command: Command) -> Iterator[Event]:

@@ -9,7 +9,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +17,7 @@ from engine.cache.upkeep import Upkeep
 from engine.core.connection import Connection
 from engine.core.errors import EngineStopped, FlintError, ModelNotFound, NoModelLoaded, Stopped, describe
 from engine.core.facts import MemoryGuard, ModelEntry, Weights
+from engine.core.keep_messages import ModelTemplate, SetModelTemplate
 from engine.core.messages import (
     TERMINALS,
     Cancel,
@@ -259,6 +260,8 @@ class Worker:
                 self._drop_session()
                 self._broadcast(ModelUnloaded(request_id))
                 self._measure(job.connection, request_id)
+            case SetModelTemplate(request_id, model_id, template):
+                job.connection.put(replace(self._set_template(model_id, template), request_id=request_id))
             case ForgetChats(_, chat_ids):
                 self.upkeep.forget_chats(self._cache, chat_ids)
             case ClearPrefixCache():
@@ -315,7 +318,9 @@ class Worker:
 
         mx.set_cache_limit(SPARE_BUFFERS_BYTES)
         try:
-            self._session = Session(load(entry, weights, progress), self.upkeep.memory, self.upkeep.disk)
+            template = self.library.notebook.of(entry.id).template
+            self._session = Session(load(entry, weights, progress, template), self.upkeep.memory, self.upkeep.disk)
+            self.library.notebook.used(entry.id)
         except BaseException:  # The model before it is gone too, whoever asked for this one.
             self._drop_session()
             self._broadcast(ModelUnloaded(job.command.request_id))
@@ -324,6 +329,22 @@ class Worker:
         self._broadcast(ModelLoaded(job.command.request_id, self._session.loaded.facts))
         self._measure(job.connection, job.command.request_id)
         return self._session
+
+    def _set_template(self, model_id: str, template: str) -> ModelTemplate:
+        """Keep a model's template; the loaded one goes on with it, and what it had read is saved under the one before."""
+        from engine.inference.own_template import set_template
+
+        entry = self.library.find(model_id)
+        outcome = set_template(entry, self.library.notebook, template)
+        if self._session is not None and self._session.loaded.facts.id == entry.id:
+            from engine.inference.loader import with_template
+            from engine.session import Session
+
+            loaded = with_template(self._session.loaded, Path(entry.path), template)
+            self._counting.drop()
+            self.upkeep.leave(self._session.cache)
+            self._session = Session(loaded, self.upkeep.memory, self.upkeep.disk)
+        return outcome
 
     def _held(self, job: _Job, model_id: str, weights: Weights) -> "Session | None":
         """Return the session if it holds that model in that way, and say so to who asked; looks at no disk.

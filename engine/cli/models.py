@@ -1,4 +1,4 @@
-"""`flint models`: list, info, import, fit, search, pull."""
+"""`flint models`: list, info, import, fit, search, pull, rm, rename, note, template, update."""
 
 import dataclasses
 from pathlib import Path
@@ -8,7 +8,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from engine.cli import hub
+from engine.cli import hub, keep
 from engine.cli.fit import Asked, ChunkOption, ContextOption, KvBitsOption, ModelArgument, fit_model
 from engine.cli.interrupt import StopOnInterrupt
 from engine.cli.output import WaitingBar, complain, note, print_json
@@ -32,6 +32,7 @@ ORIGINS = {
     "ollama": "Ollama",
 }
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+NamedModel = Annotated[str, typer.Argument(metavar="MODEL", help="Its name, id or path.")]
 
 commands = typer.Typer(no_args_is_help=True)
 
@@ -54,11 +55,21 @@ def list_models(as_json: JsonFlag = False) -> None:
         note("There is no model on this machine yet. Import one: flint models import FILE.gguf")
         return
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for title, justify in (("Model", "left"), ("Id", "left"), ("Size", "right"), ("Quantization", "left"), ("From", "left")):
+    for title, justify in (
+        ("Model", "left"),
+        ("Id", "left"),
+        ("Size", "right"),
+        ("Quantization", "left"),
+        ("Used", "left"),
+        ("From", "left"),
+    ):
         table.add_column(title, justify=justify, overflow="fold", no_wrap=title in ("Id", "Size"))  # type: ignore[arg-type]
     for entry in entries:
-        table.add_row(entry.name, entry.id, size_text(entry.size_bytes), entry.quantization, _where(entry))
+        table.add_row(
+            entry.name, entry.id, size_text(entry.size_bytes), entry.quantization, keep.used_text(entry.used_at), _where(entry)
+        )
     Console(highlight=False).print(table)
+    note(f"In all {size_text(keep.total_bytes(entries))}.")
 
 
 def _where(entry: ModelEntry) -> str:
@@ -112,6 +123,59 @@ def pull(
 ) -> None:
     """Download a model, or go on with a download, into the Hugging Face cache."""
     hub.pull(model, as_json=as_json)
+
+
+@commands.command("rm")
+def remove(
+    model: NamedModel,
+    now: Annotated[bool, typer.Option("--now", help="Delete it for good instead of moving it to the trash.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    as_json: JsonFlag = False,
+) -> None:
+    """Remove a model: to the system's trash, or for good. What LM Studio or Ollama keeps is left to them."""
+    keep.remove(open_library(), model, now=now, yes=yes, as_json=as_json)
+
+
+@commands.command("rename")
+def rename(
+    model: NamedModel,
+    name: Annotated[str, typer.Argument(help="Its new name; '' gives it its own again.")],
+    as_json: JsonFlag = False,
+) -> None:
+    """Call a model by another name in Flint. No file is touched."""
+    keep.call(open_library(), model, name, as_json=as_json)
+
+
+@commands.command("note")
+def note_model(
+    model: NamedModel,
+    text: Annotated[str | None, typer.Argument(help="The notes; '' removes them. Without: shows them.")] = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """Keep notes on a model, or show them."""
+    keep.write(open_library(), model, text, as_json=as_json)
+
+
+@commands.command("template")
+def template(
+    model: NamedModel,
+    file: Annotated[Path | None, typer.Option("--set", metavar="FILE", help="Use this chat template; - reads it.")] = None,
+    reset: Annotated[bool, typer.Option("--reset", help="Use the model's own again.")] = False,
+    _show: Annotated[bool, typer.Option("--show", help="Show the one in use; so does neither of the others.")] = False,
+    as_json: JsonFlag = False,
+) -> None:
+    """Show a model's chat template, or use another in its place."""
+    keep.template(open_library(), model, file=file, reset=reset, as_json=as_json)
+
+
+@commands.command("update")
+def update(
+    model: NamedModel,
+    check: Annotated[bool, typer.Option("--check", help="Only say whether there is a newer version.")] = False,
+    as_json: JsonFlag = False,
+) -> None:
+    """Ask the hub whether it has a newer version of a model, and fetch it."""
+    keep.update(open_library(), model, check=check, as_json=as_json)
 
 
 @commands.command("import")

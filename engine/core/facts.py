@@ -36,11 +36,12 @@ type Origin = Literal["flint", "huggingface", "starter", "folder", "lmstudio", "
 
 @dataclass(frozen=True, repr=False, eq=False)
 class ModelCopy(Record):
-    """Where else a model is: the id it would have there, its path and whose it is."""
+    """Where else a model is: the id it would have there, its path, whose it is and the bytes it takes."""
 
     id: str
     path: str
     origin: Origin
+    size_bytes: int = 0
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -49,6 +50,8 @@ class ModelEntry(Record):
 
     `id` names it for `LoadModel`; `kind` is "mlx" (ready to load) or "gguf" (imported first); `problem` is empty or says why
     it cannot be used; `recommended` is the sampling it comes with; `copies` are the other places it is in. Sizes in bytes.
+    `notes` are a person's, `renamed` says that the name is too, and `own_template` that a chat template stands for its own;
+    `used_at` is when it was last loaded, in seconds since 1970, 0 never.
     """
 
     id: str
@@ -63,6 +66,10 @@ class ModelEntry(Record):
     problem: str = ""
     recommended: Recommended = field(default_factory=Recommended)
     copies: tuple[ModelCopy, ...] = ()
+    notes: str = ""
+    renamed: bool = False
+    own_template: bool = False
+    used_at: float = 0.0
 
 
 @dataclass(frozen=True, repr=False, eq=False)

@@ -32,6 +32,7 @@ from engine.core.hub_messages import (
     SetHubToken,
     StartDownload,
 )
+from engine.core.keep_messages import KeepCommand, KeepEvent
 from engine.core.odds import TokenOdds
 from engine.core.record import Record
 from engine.core.settings import Sampling
@@ -440,6 +441,7 @@ type Command = (
     | ListDownloads
     | SetHubToken
     | AskHubAccount
+    | KeepCommand
     | Shutdown
 )
 type Event = (
@@ -465,6 +467,7 @@ type Event = (
     | DownloadChanged
     | DownloadsListed
     | HubAccount
+    | KeepEvent
     | Finished
     | Cancelled
     | Failed

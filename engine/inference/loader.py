@@ -3,12 +3,11 @@
 import contextlib
 import glob
 import hashlib
-import os
 import shutil
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +20,7 @@ from engine.core.facts import LoadedModel, ModelEntry, Weights
 from engine.hardware.device import Device, read_device
 from engine.hardware.meters import total_bytes
 from engine.inference.end_of_turn import end_token_ids
+from engine.inference.own_template import read_tokenizer
 from engine.models.facts import read_facts
 from engine.models.record import read_record
 
@@ -45,8 +45,10 @@ class Loaded:
     element_bytes: int
 
 
-def load(entry: ModelEntry, weights: Weights, progress: Progress) -> Loaded:
+def load(entry: ModelEntry, weights: Weights, progress: Progress, template: str = "") -> Loaded:
     """Load the model folder of `entry`, which `integrity.check_folder` found whole, and run one token through it.
+
+    A chat `template` stands for the model's own.
 
     `weights` as the setting says; `progress` is given a fraction from 0 to 1 and a stage in words, and may raise `Stopped`.
     Raises `ModelBroken`, `ModelUnsupported` or `OutOfMemory`.
@@ -58,7 +60,7 @@ def load(entry: ModelEntry, weights: Weights, progress: Progress) -> Loaded:
         mx.disable_compile()  # MLX compiles fused kernels with the system's C++ compiler, and there is none.
     progress(0.0, "Reading the tokenizer")
     with loading_errors(entry.name):
-        tokenizer = _tokenizer(folder)
+        tokenizer = read_tokenizer(folder, template)
         progress(0.1, "Reading the weights")
         model, config = _model(folder)
         dense = on_cpu and _goes_dense(model, weights)
@@ -94,6 +96,12 @@ def load(entry: ModelEntry, weights: Weights, progress: Progress) -> Loaded:
                 recommended=entry.recommended,
             ),
         )
+
+
+def with_template(loaded: Loaded, folder: Path, template: str) -> Loaded:
+    """Return a loaded model with another chat template, "" its own; the weights stay where they are."""
+    tokenizer = read_tokenizer(folder, template)
+    return replace(loaded, tokenizer=tokenizer, end_ids=end_token_ids(tokenizer, loaded.config))
 
 
 def fingerprint(folder: Path) -> str:
@@ -135,13 +143,6 @@ class loading_errors:  # noqa: N801 - reads as a statement
 def _first_line(text: str) -> str:
     line = text.strip().splitlines()[0].strip() if text.strip() else ""
     return line[:200]
-
-
-def _tokenizer(folder: Path) -> Any:
-    os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")  # It would print about PyTorch, which is not wanted here.
-    from transformers import AutoTokenizer
-
-    return AutoTokenizer.from_pretrained(str(folder), local_files_only=True, trust_remote_code=False)
 
 
 def _model(folder: Path) -> tuple[Any, dict[str, Any]]:

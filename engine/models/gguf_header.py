@@ -42,11 +42,15 @@ def first_parts(paths: Iterable[Path]) -> list[Path]:
 
 def size_of_parts(path: Path) -> int:
     """Return the bytes of a file, or of all the parts of a model that are there; raises `OSError` when `path` is not."""
+    return path.stat().st_size + sum(part.stat().st_size for part in parts_there(path) if part != path)
+
+
+def parts_there(path: Path) -> list[Path]:
+    """Return a file, or all the parts of the model it is of that are there."""
     match = _PART.fullmatch(path.name)
     if match is None or int(match[3]) > MAX_PARTS:
-        return path.stat().st_size
-    others = (path.with_name(name) for name in _names(path, match[1], int(match[3])) if name != path.name)
-    return path.stat().st_size + sum(part.stat().st_size for part in others if part.is_file())
+        return [path]
+    return [part for name in _names(path, match[1], int(match[3])) if (part := path.with_name(name)).is_file()]
 
 
 def _names(path: Path, stem: str, count: int) -> list[str]:

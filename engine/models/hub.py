@@ -98,6 +98,11 @@ class Hub:
         model = with_config(model, config, size)
         return HubDetail(model, info.sha or "", config, _without_head(card), fetched, self.page(model_id))
 
+    def newest(self, model_id: str) -> str:
+        """Return the commit of a repository's newest version, in one request."""
+        with self._telling(model_id):
+            return str(self._api().model_info(model_id).sha or "")
+
     def text(self, model_id: str, path: str, revision: str = "main") -> str:
         """Return a small file of a repository as text."""
         with self.opened(model_id, path, revision, {}) as response:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-_PREFIX = "models--"
+PREFIX = "models--"
 
 
 @dataclass(frozen=True)
@@ -35,11 +35,11 @@ def cache_folder(environ: Mapping[str, str]) -> Path:
 def cached_repositories(cache: Path) -> Iterator[CachedRepository]:
     """Yield the model repositories of a cache; nothing when there is none or it may not be read."""
     try:
-        folders = sorted(folder for folder in cache.iterdir() if folder.name.startswith(_PREFIX) and folder.is_dir())
+        folders = sorted(folder for folder in cache.iterdir() if folder.name.startswith(PREFIX) and folder.is_dir())
     except OSError:
         return
     for folder in folders:
-        name = folder.name.removeprefix(_PREFIX).replace("--", "/")
+        name = folder.name.removeprefix(PREFIX).replace("--", "/")
         try:
             unfinished = sum(1 for _ in folder.glob("blobs/*.incomplete"))
             snapshot = _snapshot(folder)
@@ -47,6 +47,15 @@ def cached_repositories(cache: Path) -> Iterator[CachedRepository]:
             continue
         if snapshot is not None or unfinished:
             yield CachedRepository(name, folder, snapshot, unfinished)
+
+
+def repository_of(path: str) -> tuple[str, str] | None:
+    """Return the repository's id and the commit of a path into a cache's snapshot; None for any other path."""
+    parts = Path(path).parts
+    for repository, folder, commit in zip(parts, parts[1:], parts[2:], strict=False):
+        if repository.startswith(PREFIX) and folder == "snapshots":
+            return repository.removeprefix(PREFIX).replace("--", "/"), commit
+    return None
 
 
 def _snapshot(folder: Path) -> Path | None:

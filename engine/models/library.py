@@ -15,6 +15,7 @@ from engine.models.duplicates import Duplicates
 from engine.models.entries import GgufEntries, cached_entry, entry_of, folder_entry
 from engine.models.huggingface_cache import cache_folder, cached_repositories
 from engine.models.names import full_name, human_name
+from engine.models.notebook import Notebook
 from engine.models.record import read_record
 
 _MODEL_FILES = ("config.json", "*.safetensors", "tokenizer.json", "flint.json")
@@ -39,6 +40,7 @@ class Library:
         self._environ = environ
         self._ggufs = GgufEntries()
         self._duplicates = Duplicates()
+        self.notebook = Notebook(paths.data / "model-notes.json")
 
     @property
     def models_folder(self) -> Path:
@@ -50,7 +52,7 @@ class Library:
 
         One that is in several places comes once and tells of the others.
         """
-        found = self._duplicates.merged(self.places())
+        found = [self._noted(entry) for entry in self._duplicates.merged(self.places())]
         return tuple(
             sorted(found, key=lambda entry: (entry.problem != "", entry.kind != "mlx", entry.name.casefold(), entry.id))
         )
@@ -66,6 +68,25 @@ class Library:
                 entry = dataclasses.replace(entry, id=entry.path)
             ids.add(entry.id)
             yield entry
+
+    def _noted(self, entry: ModelEntry) -> ModelEntry:
+        note = self.notebook.of(*_ids(entry))
+        return dataclasses.replace(
+            entry,
+            name=note.name or entry.name,
+            renamed=note.name != "",
+            notes=note.notes,
+            own_template=note.template != "",
+            used_at=note.used_at,
+        )
+
+    def place(self, name: str) -> ModelEntry:
+        """Return the one place that is named by its id or path, else the place that `find` takes. Raises as `find`."""
+        places = tuple(self.places())
+        exact = [entry for entry in places if name in (entry.id, entry.path)]
+        if exact:
+            return self._noted(exact[0])
+        return self.find(name)
 
     def starter(self) -> ModelEntry | None:
         """Return the starter, imported or not; None where its package is not installed."""

@@ -1,0 +1,100 @@
+"""Serves what is asked of the models that are here: remove, rename, notes, templates, whether the hub has a newer one."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+from engine.core.errors import UsageError
+from engine.core.keep_messages import (
+    AskModelTemplate,
+    CheckForUpdate,
+    ModelRemoved,
+    NoteModel,
+    RemoveModel,
+    RenameModel,
+    UpdateChecked,
+)
+from engine.core.messages import Command, Event, ModelsListed
+from engine.models.hub import Hub
+from engine.models.huggingface_cache import repository_of
+from engine.models.library import Library
+
+type Work = Callable[[Command], Iterator[Event]]
+
+
+class Keeper:
+    """Carries out the commands of `handles`, on the thread that calls it."""
+
+    def __init__(self, library: Library, hub: Hub) -> None:
+        self._library = library
+        self._hub = hub
+        self._work: dict[type, Work] = {
+            RemoveModel: self._remove,
+            RenameModel: self._rename,
+            NoteModel: self._note,
+            AskModelTemplate: self._template,
+            CheckForUpdate: self._check,
+        }
+
+    def handles(self, command: Command) -> bool:
+        """Whether a command is one of these."""
+        return type(command) in self._work
+
+    def carry_out(self, command: Command) -> Iterator[Event]:
+        """Yield what comes of a command, but its end. Raises the `FlintError`s of what it calls."""
+        yield from self._work[type(command)](command)
+
+    def _remove(self, command: Command) -> Iterator[Event]:
+        assert isinstance(command, RemoveModel)
+        yield replace(removed(self._library, command.model_id, for_good=command.for_good), request_id=command.request_id)
+
+    def _rename(self, command: Command) -> Iterator[Event]:
+        assert isinstance(command, RenameModel)
+        rename(self._library, command.model_id, command.name)
+        yield ModelsListed(command.request_id, self._library.entries())
+
+    def _note(self, command: Command) -> Iterator[Event]:
+        assert isinstance(command, NoteModel)
+        self._library.notebook.write(self._library.find(command.model_id).id, command.notes)
+        yield ModelsListed(command.request_id, self._library.entries())
+
+    def _template(self, command: Command) -> Iterator[Event]:
+        assert isinstance(command, AskModelTemplate)
+        from engine.inference.own_template import tried
+
+        outcome = tried(self._library.find(command.model_id), self._library.notebook, command.draft)
+        yield replace(outcome, request_id=command.request_id)
+
+    def _check(self, command: Command) -> Iterator[Event]:
+        assert isinstance(command, CheckForUpdate)
+        yield replace(update_of(self._library, self._hub, command.model_id), request_id=command.request_id)
+
+
+def removed(library: Library, name: str, *, for_good: bool = False) -> ModelRemoved:
+    """Remove a model and say what came of it. Raises as `removal.remove`, and `ModelNotFound`."""
+    from engine.models.removal import remove
+
+    entry = library.place(name)
+    freed, trash = remove(entry, for_good=for_good)
+    return ModelRemoved("", entry.id, entry.name, freed, trash)
+
+
+def rename(library: Library, name: str, new: str) -> None:
+    """Call a model by another name. Raises `UsageError` where another one has it."""
+    entry = library.find(name)
+    taken = new.strip().casefold()
+    for other in library.entries():
+        if taken and other.id != entry.id and taken in (other.id.casefold(), other.name.casefold()):
+            raise UsageError(f"Another model is called “{other.name}”.", "Choose another name.")
+    library.notebook.rename(entry.id, new)
+
+
+def update_of(library: Library, hub: Hub, name: str) -> UpdateChecked:
+    """Ask the hub for the newest version of a model. Raises a `HubError`, or `UsageError` for one that is not from there."""
+    entry = library.find(name)
+    paths = [entry.path, *(copy.path for copy in entry.copies)]
+    known = next((found for found in map(repository_of, paths) if found is not None), None)
+    if known is None:
+        raise UsageError(f"{entry.name} is not from the hub, so it has no newer version there.", "Nothing was asked.")
+    model_id, here = known
+    there = hub.newest(model_id)
+    return UpdateChecked("", model_id, here != there, here, there)

@@ -1,0 +1,134 @@
+"""Taking a model off this machine: what is Flint's or the Hugging Face cache's goes, what another app keeps stays."""
+
+import contextlib
+import os
+import shutil
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+
+from engine.core.disk import disk_errors
+from engine.core.errors import UsageError
+from engine.core.facts import ModelEntry
+from engine.core.system_trash import move_to_trash
+from engine.models.gguf_header import parts_there
+from engine.models.huggingface_cache import PREFIX
+from engine.models.repository_download import alone
+
+_WEIGHTS = (".safetensors", ".gguf")
+
+
+class NotFlints(UsageError):
+    """A model that another app or a person keeps."""
+
+    code = "not-flints"
+    exit_code = 29
+    http_status = 409
+
+
+def refusal(entry: ModelEntry) -> NotFlints | None:
+    """Return why Flint does not delete a model; None where it may."""
+    if entry.origin == "lmstudio":
+        return NotFlints(f"{entry.name} is LM Studio's.", "Delete it in LM Studio, under My Models.")
+    if entry.origin == "ollama":
+        return NotFlints(f"{entry.name} is Ollama's.", f"Delete it there: ollama rm {entry.id}")
+    if entry.origin == "folder":
+        return NotFlints(f"{entry.name} is in a folder of your own.", f"Delete it yourself: {entry.path}")
+    if entry.origin == "starter" and entry.kind == "gguf":
+        return NotFlints(f"{entry.name} comes with Flint.", "It goes when Flint does.")
+    return None
+
+
+def remove(entry: ModelEntry, *, for_good: bool = False) -> tuple[int, str]:
+    """Move a model to the trash, or delete it; return the bytes that this frees, and where in the trash it is ("" deleted).
+
+    Raises `NotFlints`, `TrashRefused`, `UsageError` while it is being downloaded, `DiskFull` or `ReadOnly`.
+    """
+    refused = refusal(entry)
+    if refused is not None:
+        raise refused
+    path = Path(entry.path)
+    with disk_errors(path):
+        if entry.origin == "huggingface":
+            return _remove_cached(path, for_good)
+        if path.is_dir() and not path.is_symlink():
+            return _dispose(path, for_good)
+        return _gathered({part.name: part for part in parts_there(path)}, path.parent, path.stem, for_good)
+
+
+def _remove_cached(path: Path, for_good: bool) -> tuple[int, str]:
+    repository = next(folder for folder in (path, *path.parents) if folder.name.startswith(PREFIX))
+    with alone(repository.parent, repository.name.removeprefix(PREFIX).replace("--", "/")):
+        snapshots = [folder for folder in repository.glob("snapshots/*") if folder.is_dir()]
+        files = [each for each in path.rglob("*") if not each.is_dir()] if path.is_dir() else parts_there(path)
+        links = set(files)
+        others = {each for folder in snapshots for each in folder.rglob("*") if not each.is_dir()} - links
+        if path == repository or not any(each.suffix in _WEIGHTS for each in others):
+            return _dispose(repository, for_good)
+        kept = {os.path.realpath(each) for each in others}
+        going: dict[str, Path] = {}
+        for link in links:
+            blob = Path(os.path.realpath(link))
+            if str(blob) not in kept and blob.is_file():
+                going[link.name] = blob
+        freed, trash = _gathered(going, repository.parent, repository.name.removeprefix(PREFIX), for_good)
+        for link in links:
+            link.unlink(missing_ok=True)
+        _tidy(repository, snapshots)
+        return freed, trash
+
+
+def _tidy(repository: Path, snapshots: Iterable[Path]) -> None:
+    """Take away the snapshots' folders that are empty now, and what names them."""
+    for snapshot in snapshots:
+        for folder in sorted((each for each in snapshot.rglob("*") if each.is_dir()), reverse=True):
+            with contextlib.suppress(OSError):
+                folder.rmdir()
+        with contextlib.suppress(OSError):
+            snapshot.rmdir()
+            for ref in repository.glob("refs/*"):
+                if ref.read_text("utf-8").strip() == snapshot.name:
+                    ref.unlink()
+
+
+def _gathered(files: dict[str, Path], root: Path, name: str, for_good: bool) -> tuple[int, str]:
+    """Dispose of single files, together in one folder that has the model's name. Where the trash refuses, they go back."""
+    if not files:
+        return 0, ""
+    temporary = Path(tempfile.mkdtemp(prefix=".removed-", dir=root))
+    folder = temporary / name
+    folder.mkdir()
+    moved: list[tuple[Path, Path]] = []
+    try:
+        for file_name, path in files.items():
+            path.rename(folder / file_name)
+            moved.append((folder / file_name, path))
+        return _dispose(folder, for_good)
+    except BaseException:
+        for now, before in moved:
+            if now.exists():
+                now.rename(before)
+        raise
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+def _dispose(path: Path, for_good: bool) -> tuple[int, str]:
+    freed = _bytes(path)
+    if not for_good:
+        return freed, str(move_to_trash(path))
+    # Out of sight in one step: a deletion that is cut short leaves no half model in the list.
+    hidden = path.with_name(f".removed-{path.name}")
+    path.rename(hidden)
+    shutil.rmtree(hidden)
+    return freed, ""
+
+
+def _bytes(folder: Path) -> int:
+    """Return what the files under a folder take, each once however many links name it; what a link names elsewhere not."""
+    sizes = {}
+    for path in folder.rglob("*"):
+        status = path.lstat()
+        if path.is_file() and not path.is_symlink():
+            sizes[status.st_dev, status.st_ino] = status.st_size
+    return sum(sizes.values())

@@ -1,0 +1,142 @@
+"""`flint models rm`, `rename`, `note`, `template` and `update`."""
+
+import shutil
+import time
+
+import pytest
+
+from engine.cli.keep import used_text
+from engine.models.notebook import Notebook
+from tests.engine.models.test_library import put_in_cache
+from tests.hub.repositories import Repository
+from tests.hub.server import Hub as Server
+from tests.models.other_apps import put_in_ollama
+from tests.models.templates import LLAMA3
+from tests.models.tiny_gguf import tiny_gguf
+from tests.models.tiny_tokenizers import CHATML
+
+
+@pytest.fixture(autouse=True)
+def trash(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "share"))
+
+
+def ids(flint):
+    return {entry["id"] for entry in flint("models", "list", "--json").data}
+
+
+def test_a_model_is_removed_and_its_bytes_told(flint, models):
+    size = sum(path.stat().st_size for path in (models / "one").iterdir())
+    outcome = flint("models", "rm", "one", "--yes", "--json")
+    assert outcome.data["freed_bytes"] == size
+    assert outcome.data["trash"].endswith("/one")
+    assert "one" not in ids(flint)
+    assert "is in the trash" in flint("models", "rm", "broken", "-y").out
+    assert "are free again" in flint("models", "rm", "two", "--now", "-y").out
+    assert list(models.iterdir()) == []
+
+
+def test_nothing_is_removed_unasked(flint, models):
+    assert "--yes" in flint("models", "rm", "one").refused(2)
+    assert "one" in ids(flint)
+    flint("models", "rm", "none", "--yes").refused(10)
+
+
+def test_what_ollama_keeps_stays(flint, tmp_path):
+    tiny_gguf(tmp_path / "x.gguf")
+    put_in_ollama(tmp_path / "ollama-models", "x:latest", tmp_path / "x.gguf")
+    assert "ollama rm x:latest" in flint("models", "rm", "x:latest", "--yes").refused(29)
+    assert "x:latest" in ids(flint)
+
+
+def test_a_new_name_finds_the_model(flint, models):
+    assert flint("models", "rename", "one", "Zebra").out == "It is called Zebra now.\n"
+    assert flint("models", "info", "zebra", "--json").data["id"] == "one"
+    assert "called" in flint("models", "rename", "two", "zebra").refused(2)
+    assert flint("models", "rename", "Zebra", "", "--json").data["name"] == "one"
+
+
+def test_notes_are_kept_and_shown(flint, models, flint_home):
+    flint("models", "note", "one", "good at German")
+    assert flint("models", "note", "one").out == "good at German\n"
+    assert flint("models", "info", "one", "--json").data["notes"] == "good at German"
+    assert not (models / "one" / "flint.json").exists()
+
+
+def test_the_list_tells_the_total_and_the_last_use(flint, models, flint_home, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
+    assert not flint("models", "info", "one", "--json").data["used_at"]
+    flint("chat", "hello", "--model", "one", "--max-tokens", "1", "--json")
+    assert flint("models", "info", "one", "--json").data["used_at"] > time.time() - 3600
+    outcome = flint("models", "list")
+    (line,) = [line for line in outcome.out.splitlines() if " one " in f" {line} "]
+    assert "today" in line or "yesterday" in line
+    assert "In all " in outcome.err
+
+
+def test_days_of_use_in_words():
+    now = time.time()
+    assert [used_text(at) for at in (0, now, now - 2 * 86_400)] == ["", "today", "2 days ago"]
+    assert used_text(now - 86_400) == "yesterday"
+    assert len(used_text(now - 90 * 86_400)) == 10
+
+
+def test_a_template_of_ones_own_stands_for_the_models(flint, models, tmp_path, flint_home):
+    assert flint("models", "template", "one").out.strip() == CHATML.strip()
+    before = flint("chat", "hello", "--model", "one", "--max-tokens", "1", "--json").data["prompt_tokens"]
+    (tmp_path / "mine.jinja").write_text("LONG PREFIX " * 5 + LLAMA3)
+    data = flint("models", "template", "one", "--set", tmp_path / "mine.jinja", "--json").data
+    assert data["instead"].endswith(LLAMA3)
+    assert data["own"].strip() == CHATML.strip()
+    assert "And of Italy?" in data["preview"]
+    assert flint("models", "info", "one", "--json").data["own_template"] is True
+    after = flint("chat", "hello", "--model", "one", "--max-tokens", "1", "--json").data["prompt_tokens"]
+    assert after > before + 20
+    assert flint("models", "template", "one", "--reset").out.strip() == CHATML.strip()
+    assert flint("chat", "hello", "--model", "one", "--max-tokens", "1", "--json").data["prompt_tokens"] == before
+
+
+@pytest.mark.parametrize("text", ["{% for %}", "{{ messages[99].x.y }}", "no message at all", "{{ raise_exception('no') }}"])
+def test_a_template_that_does_not_render_is_refused(flint, models, flint_home, text):
+    flint("models", "template", "one", "--set", "-", stdin=text).refused(13)
+    assert Notebook(flint_home / "model-notes.json").of("one").template == ""
+
+
+def test_an_empty_or_missing_template_is_refused(flint, models, tmp_path):
+    flint("models", "template", "one", "--set", tmp_path / "none").refused(2)
+    flint("models", "template", "one", "--set", "-", stdin=" \n").refused(2)
+    flint("models", "template", "one", "--set", "-", "--reset", stdin="x").refused(2)
+
+
+@pytest.fixture
+def server(monkeypatch, tiny_folders, tmp_path):
+    from huggingface_hub import close_session
+
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
+    monkeypatch.setenv("PYTHON_KEYRING_BACKEND", "keyring.backends.fail.Keyring")
+    monkeypatch.delenv("HF_TOKEN", raising=False)
+    folder = tmp_path / "upstream"
+    shutil.copytree(tiny_folders("growing"), folder)
+    repository = Repository("org/tiny")
+    repository.add_folder(folder)
+    with Server(repository) as server:
+        server.repository = repository
+        monkeypatch.setenv("HF_ENDPOINT", server.base)
+        yield server
+    close_session()
+
+
+def test_a_newer_version_is_told_then_fetched(flint, server, tiny_folders, tmp_path):
+    put_in_cache(tmp_path / "hf-home" / "hub", "org/tiny", tiny_folders("growing"), "a" * 40)
+    checked = flint("models", "update", "org/tiny", "--check", "--json").data
+    assert (checked["newer"], checked["here"]) == (True, "a" * 40)
+    assert flint("models", "info", "org/tiny", "--json").data["path"].endswith("a" * 40)
+    assert flint("models", "update", "org/tiny").status == 0
+    assert flint("models", "info", "org/tiny", "--json").data["path"].endswith(checked["there"])
+    assert flint("models", "update", "org/tiny").out == "org/tiny is the newest.\n"
+
+
+def test_a_model_that_is_not_from_the_hub_asks_nothing(flint, server, models):
+    flint("models", "update", "one").refused(2)
+    assert server.requests() == []
