@@ -17,7 +17,7 @@ from engine.cache.upkeep import Upkeep
 from engine.core.connection import Connection
 from engine.core.errors import EngineStopped, FlintError, ModelNotFound, NoModelLoaded, Stopped, describe
 from engine.core.facts import MemoryGuard, ModelEntry, Weights
-from engine.core.keep_messages import ModelTemplate, SetModelTemplate
+from engine.core.keep_messages import ModelTemplate, QuantizeModel, QuantizeProgress, SetModelTemplate
 from engine.core.messages import (
     TERMINALS,
     Cancel,
@@ -240,7 +240,7 @@ class Worker:
         finally:
             self._end(job, Finished(job.command.request_id))
             self._running = None
-        if isinstance(job.command, LoadModel | Generate) and self._session is None:
+        if isinstance(job.command, LoadModel | Generate | QuantizeModel) and self._session is None:
             self._give_memory_back()  # What a load that ended early had read is free only now that its error is gone.
 
     def _end(self, job: _Job, event: Event) -> None:
@@ -262,6 +262,8 @@ class Worker:
                 self._measure(job.connection, request_id)
             case SetModelTemplate(request_id, model_id, template):
                 job.connection.put(replace(self._set_template(model_id, template), request_id=request_id))
+            case QuantizeModel() as command:
+                self._quantize(job, command)
             case ForgetChats(_, chat_ids):
                 self.upkeep.forget_chats(self._cache, chat_ids)
             case ClearPrefixCache():
@@ -329,6 +331,19 @@ class Worker:
         self._broadcast(ModelLoaded(job.command.request_id, self._session.loaded.facts))
         self._measure(job.connection, job.command.request_id)
         return self._session
+
+    def _quantize(self, job: _Job, command: QuantizeModel) -> None:
+        from engine.inference.quantize import carry_out
+
+        if self._session is not None:
+            self._drop_session()
+            self._broadcast(ModelUnloaded(command.request_id))
+
+        def told(event: QuantizeProgress) -> None:
+            job.connection.put(event)
+            self._measure_if_due(job)
+
+        job.connection.put(carry_out(command, self.library, self.models_folder, told, self._asked_to_stop))
 
     def _set_template(self, model_id: str, template: str) -> ModelTemplate:
         """Keep a model's template; the loaded one goes on with it, and what it had read is saved under the one before."""

@@ -1,4 +1,4 @@
-"""`flint models`: list, info, import, fit, search, pull, rm, rename, note, template, update."""
+"""`flint models`: list, info, import, fit, search, pull, rm, rename, note, template, update, quantize."""
 
 import dataclasses
 from pathlib import Path
@@ -12,6 +12,7 @@ from engine.cli import hub, keep
 from engine.cli.fit import Asked, ChunkOption, ContextOption, KvBitsOption, ModelArgument, fit_model
 from engine.cli.interrupt import StopOnInterrupt
 from engine.cli.output import WaitingBar, complain, note, print_json
+from engine.cli.quantize import quantize_model
 from engine.core.errors import ErrorInfo
 from engine.core.facts import ModelEntry
 from engine.core.messages import Cancel, Cancelled, Event, Failed, ImportModel, ModelImported
@@ -176,6 +177,18 @@ def update(
 ) -> None:
     """Ask the hub whether it has a newer version of a model, and fetch it."""
     keep.update(open_library(), model, check=check, as_json=as_json)
+
+
+@commands.command("quantize")
+def quantize(
+    model: NamedModel,
+    bits: Annotated[str, typer.Option(help="8, 6, 4, 3 or mixed (4 and 6).")] = "4",
+    group: Annotated[int, typer.Option(help="Weights that share a scale: 32, 64 or 128.")] = 64,
+    name: Annotated[str, typer.Option(help="What to call it. Default: the model's name and the bits.")] = "",
+    as_json: JsonFlag = False,
+) -> None:
+    """Make a smaller copy of a model in Flint's own folder, and say how much worse it foresees a text."""
+    quantize_model(model, bits, group, name, as_json=as_json)
 
 
 @commands.command("import")

@@ -9,7 +9,9 @@ from rich.progress import BarColumn, Progress, TextColumn
 from rich.text import Text
 
 from engine.core.errors import ErrorInfo
+from engine.core.keep_messages import QuantizeProgress
 from engine.core.messages import Event, ImportProgress, LoadProgress, MemoryMeasured
+from engine.core.sizes import size_text
 
 MEGABYTE = 1_000_000
 GIGABYTE = 1_000_000_000
@@ -36,7 +38,7 @@ def note(text: str) -> None:
 
 
 class WaitingBar:
-    """A progress bar on stderr for imports and loads, only where stderr is a terminal.
+    """A progress bar on stderr for imports, loads and quantizations, only where stderr is a terminal.
 
     It is gone before anything else happens: it redraws its line ten times a second, and a reply may stand on that line.
     """
@@ -60,11 +62,13 @@ class WaitingBar:
         self._stop()
 
     def show(self, event: Event) -> None:
-        """Move the bar if the event is about an import or a load, else take it away."""
+        """Move the bar if the event is about an import, a load or a quantization, else take it away."""
         if isinstance(event, ImportProgress):
             fraction, stage = event.done_bytes / max(1, event.total_bytes), "Importing the model"
         elif isinstance(event, LoadProgress):
             fraction, stage = event.fraction, event.stage
+        elif isinstance(event, QuantizeProgress):
+            fraction, stage = event.fraction, f"{event.stage} (will take {size_text(event.predicted_bytes)})"
         else:
             if not isinstance(event, MemoryMeasured):  # These come at any time.
                 self._stop()

@@ -62,7 +62,7 @@ def load(entry: ModelEntry, weights: Weights, progress: Progress, template: str 
     with loading_errors(entry.name):
         tokenizer = read_tokenizer(folder, template)
         progress(0.1, "Reading the weights")
-        model, config = _model(folder)
+        model, config = read_model(folder)
         dense = on_cpu and _goes_dense(model, weights)
         _set_precision(model, on_cpu=on_cpu, dense=dense or weights == "dense", computed_in=_computed_in(folder, config))
         for fraction in _evaluate(model):
@@ -145,7 +145,8 @@ def _first_line(text: str) -> str:
     return line[:200]
 
 
-def _model(folder: Path) -> tuple[Any, dict[str, Any]]:
+def read_model(folder: Path) -> tuple[Any, dict[str, Any]]:
+    """Return the mlx-lm module of a model folder, its weights not read yet, and its config."""
     from mlx_lm.utils import load_model
 
     with _plain_path(folder) as path:
