@@ -26,11 +26,11 @@ from app.chat.replies import Pending, Replies
 from app.chat.sidebar.list_controller import ChatListController
 from app.chat.sidebar.sidebar import Sidebar
 from app.chat.sidebar.transfer_controller import TransferController
-from app.chat.text.link import open_link
 from app.command_center import CommandCenter
 from app.errors import notice
 from app.menu_bar import make_menu_bar
 from app.models.controller import ModelController
+from app.models.hub_place import HubPlace
 from app.settings.controller import SettingsController
 from app.settings.panel import SettingsPanel
 from app.settings.storage_controller import StorageController
@@ -38,6 +38,7 @@ from app.theme import Theme
 from app.toolbar import Toolbar
 from app.widgets.gauge import GaugeCard
 from app.widgets.toast import Toaster
+from app.widgets.web_link import open_link
 from engine.chats.store import ChatStore
 from engine.core.errors import ErrorInfo, FlintError
 from engine.core.facts import ModelEntry
@@ -120,6 +121,7 @@ class MainWindow(QMainWindow):
     def _make_controllers(self) -> None:
         store = self._store
         self.models = ModelController(store, self.bridge, self._preferences, self)
+        self.hub = HubPlace(self._theme, self.bridge, self.models, self.toaster, self)
         self.replies = Replies(store, self.bridge, self._preferences, self)
         self.chat = ChatController(store, self.replies, self.page, lambda: self.models.model_id, self)
         parts = (self._theme, store, self.bridge, self._preferences, self.replies, self.chat, self.page, self._beside)
@@ -176,7 +178,7 @@ class MainWindow(QMainWindow):
         )
 
     def _connect(self) -> None:
-        for source in (self.chat, self.chats, self.transfers, self.replies, self.settings, self.storage):
+        for source in (self.chat, self.chats, self.transfers, self.replies, self.settings, self.storage, self.hub):
             source.failed.connect(self.show_error)
         self.models.failed.connect(self._on_model_failed)
         self.settings.chat_changed.connect(self.chat.set_setting)
@@ -218,6 +220,7 @@ class MainWindow(QMainWindow):
         self.toolbar.picker.unload_requested.connect(self.models.unload)
         self.toolbar.picker.models_requested.connect(self.show_models)
         self.models.imported.connect(self._on_imported)
+        self.hub.used.connect(self._use_model)
         self.models.import_ended.connect(self._on_import_ended)
         self._theme.changed.connect(self._apply_theme)
 
@@ -310,6 +313,7 @@ class MainWindow(QMainWindow):
         self._engine_started = True
         self.bridge.start()
         self.models.refresh()
+        self.hub.start()
         if self._preferences.notice:
             self.toaster.show(self._preferences.notice, kind="error")
         self.settings_panel.fill()
@@ -321,6 +325,7 @@ class MainWindow(QMainWindow):
             self.settings_panel.flush()
             self.chat.drafts.save()
             self.transfers.close()
+            self.hub.close()
             self.bridge.close()
             self.replies.settle()
             self._remember(GEOMETRY, base64.b64encode(self.saveGeometry().data()).decode())
@@ -367,7 +372,7 @@ class MainWindow(QMainWindow):
         if self._dialog is None:
             from app.models.dialog import ModelsDialog  # Not before it is wanted: the window itself comes sooner.
 
-            self._dialog = ModelsDialog(self._theme, parent=self)
+            self._dialog = ModelsDialog(self._theme, parent=self, hub=self.hub)
             self._dialog.model_chosen.connect(self.models.choose)
             self._dialog.import_requested.connect(self._import_or_use)
             self._dialog.import_cancelled.connect(self.models.cancel_import)
@@ -375,6 +380,7 @@ class MainWindow(QMainWindow):
             self.models.import_progressed.connect(self._dialog.show_import)
         self._feed_dialog()
         self.models.refresh()
+        self.hub.refresh()
         self._dialog.open()
 
     def _feed_dialog(self, *_: object) -> None:
@@ -396,6 +402,11 @@ class MainWindow(QMainWindow):
     def _on_imported(self, entry: ModelEntry) -> None:
         self.toaster.show(f"{entry.name} is ready to use.")
         self._just_imported = entry.id
+
+    def _use_model(self, model_id: str) -> None:
+        if self._dialog:
+            self._dialog.close()
+        self.models.choose(model_id)
 
     def _import_or_use(self, path: str) -> None:
         """Import a GGUF; a model folder needs no import and is loaded from where it is."""

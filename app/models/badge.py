@@ -2,14 +2,14 @@
 
 from typing import Literal
 
-from PySide6.QtCore import QPoint, QRect, QSize, Qt
-from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent, QPen
+from PySide6.QtCore import QPoint, QRect, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QWidget
 
 from app.theme import Theme
 from app.widgets.frame import draw_frame
 
-type BadgeKind = Literal["plain", "yes", "failed"]
+type BadgeKind = Literal["plain", "yes", "part", "no", "failed"]
 
 HEIGHT = 20
 _RADIUS, _LEFT, _RIGHT, _ICON, _GAP = 6, 5, 6, 12, 4
@@ -17,6 +17,8 @@ _RADIUS, _LEFT, _RIGHT, _ICON, _GAP = 6, 5, 6, 12, 4
 _LOOKS: dict[BadgeKind, tuple[str, str, str]] = {
     "plain": ("", "separator", "ink-2"),
     "yes": ("selected", "", "ink"),
+    "part": ("accent-soft", "", "accent-ink"),
+    "no": ("", "border", "ink-3"),
     "failed": ("critical-soft", "", "critical"),
 }
 
@@ -30,7 +32,10 @@ def badge_width(theme: Theme, text: str, icon: str = "") -> int:
 def draw_badge(painter: QPainter, theme: Theme, rect: QRect, text: str, kind: BadgeKind, icon: str = "") -> None:
     """Paint a badge into `rect`, which should be `badge_width` wide."""
     ground, line, ink = _LOOKS[kind]
-    draw_frame(painter, rect, _RADIUS, theme.color(ground) if ground else None, theme.color(line) if line else None)
+    if kind == "no":
+        _draw_dashes(painter, rect, theme.color(line))
+    else:
+        draw_frame(painter, rect, _RADIUS, theme.color(ground) if ground else None, theme.color(line) if line else None)
     painter.save()
     left = rect.left() + _LEFT
     if icon:
@@ -43,6 +48,15 @@ def draw_badge(painter: QPainter, theme: Theme, rect: QRect, text: str, kind: Ba
     painter.setPen(QPen(theme.color(ink)))
     words = QRect(left, rect.top(), rect.right() - left + 1, rect.height())
     painter.drawText(words, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, text)
+    painter.restore()
+
+
+def _draw_dashes(painter: QPainter, rect: QRect, color: QColor) -> None:
+    painter.save()
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(QPen(color, 1, Qt.PenStyle.DashLine))
+    painter.setBrush(Qt.BrushStyle.NoBrush)
+    painter.drawRoundedRect(QRectF(rect).adjusted(0.5, 0.5, -0.5, -0.5), _RADIUS - 0.5, _RADIUS - 0.5)
     painter.restore()
 
 

@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QModelIndex, QPointF, Qt, Signal
 from PySide6.QtGui import (
@@ -28,14 +29,22 @@ from app.models.results import ResultsView
 from app.models.source import model_source
 from app.theme import Theme
 from app.widgets.button import Button
+from app.widgets.debounce import Debounce
 from app.widgets.frame import draw_hairline
 from app.widgets.label import Label
+from app.widgets.segmented import Segmented
 from app.widgets.toast import Toaster
 from engine.core.errors import FlintError
 from engine.core.facts import ModelEntry
 
+if TYPE_CHECKING:
+    from app.models.discover import Discover
+    from app.models.download_list import DownloadList
+    from app.models.hub_place import HubPlace
+
 FIRST_SIZE, LEAST_SIZE = (1080, 710), (880, 600)
 _HEADER, _LIST, _FIELD = 52, 456, 400
+_HINTS = {"discover": "Search models on Hugging Face", "machine": "Filter models on this machine"}
 _FILE_FILTER = "GGUF models (*.gguf *.GGUF);;All files (*)"
 
 type ChooseFile = Callable[[QWidget, Callable[[str], None]], None]
@@ -46,14 +55,22 @@ class ModelsDialog(QDialog):
 
     `model_chosen` carries the id of a usable model and closes the window; `import_requested` the path of a .gguf file or a
     model folder; `import_cancelled` says that the import on show is to stop. `choose_file` asks somebody for a file and calls
-    back with its path; the system's own dialog unless another is given.
+    back with its path; the system's own dialog unless another is given. With a `hub` there is a page to find models on it,
+    which is shown first, and the downloads stand at the foot.
     """
 
     model_chosen = Signal(str)
     import_requested = Signal(str)
     import_cancelled = Signal()
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None, *, choose_file: ChooseFile | None = None) -> None:
+    def __init__(
+        self,
+        theme: Theme,
+        parent: QWidget | None = None,
+        *,
+        choose_file: ChooseFile | None = None,
+        hub: "HubPlace | None" = None,
+    ) -> None:
         super().__init__(parent)
         self._theme = theme
         self._choose_file = choose_file or ask_for_gguf
@@ -71,30 +88,59 @@ class ModelsDialog(QDialog):
         self.search = FilterField(theme, "modelSearch", "Filter models on this machine", self)
         self.results = ResultsView(theme, self._model, self)
         self.detail = ModelDetail(theme, self)
-        self._import = Button(theme, "Import a GGUF…", parent=self)
+        self._import = Button(theme, "Import…", parent=self)
         self._done = Button(theme, "Done", parent=self)
         self._import_row = ImportRow(theme, self)
         self._list_side = _ListSide(theme, self.results, self)
         self._empty = NoModels(theme, self)
         self._pages = QStackedWidget(self)
+        self._places = QStackedWidget(self)
+        self.discover: Discover | None = None
+        self._downloads: DownloadList | None = None
+        if hub is not None:
+            self.discover, self._downloads = hub.make_pages(self)
+        self._where = Segmented(theme, (("discover", "Discover"), ("machine", "On this Mac")), "Models shown", parent=self)
+        self._words: dict[str, str] = {}
+        self._search_later = Debounce(self._search_hub, self)
         self._overlay = DropOverlay(theme, self)
         self._toaster = Toaster(theme, self)
         self._name_buttons()
         self._lay_out()
         self._connect()
         self.set_models((), "")
+        self._where.setVisible(hub is not None)
+        self.show_place("discover" if hub is not None else "machine")
 
     def set_models(self, entries: Sequence[ModelEntry], current_id: str | None) -> None:
         """Show these models; `current_id` is the one in use. What is selected stays selected while it is there."""
         keep = self._selected
         self._model.set_entries(entries, current_id or "")
         self._pages.setCurrentIndex(0 if entries else 1)
-        self._import.setVisible(bool(entries))
-        if not entries and self.isVisible():
+        self._import.setVisible(bool(entries) or self.discovering)
+        if not entries and self.isVisible() and not self.discovering:
             # Before the field that has the focus is disabled: it would pass it on to the next button.
             self._empty.button.setFocus(Qt.FocusReason.OtherFocusReason)
-        self.search.setEnabled(bool(entries))
+        self.search.setEnabled(bool(entries) or self.discovering)
         self._select(keep)
+
+    @property
+    def discovering(self) -> bool:
+        """Whether the page on show is the hub's."""
+        return self.discover is not None and self._where.value == "discover"
+
+    def show_place(self, place: str) -> None:
+        """Show the hub's models, "discover", or those on this "machine"; what was typed over each stays with it."""
+        before = "machine" if self._places.currentIndex() else "discover"
+        self._words[before] = self.search.text()
+        self._search_later.forget()
+        self._where.set_value(place)
+        self._places.setCurrentIndex(0 if self.discovering else 1)
+        self.search.setPlaceholderText(_HINTS[place])
+        self.search.setAccessibleName(_HINTS[place])
+        if place != before:
+            self.search.setText(self._words.get(place, ""))
+            self._search_later.forget()
+        self.set_models(self._model.entries, self._model.current_id)
 
     def show_import(self, name: str, done: int, total: int) -> None:
         """Show an import under way: bytes `done` of `total`, which is 0 while it is not known."""
@@ -106,6 +152,8 @@ class ModelsDialog(QDialog):
 
     def select(self, model_id: str) -> None:
         """Select a model, as one that was just imported; a filter that hides it is cleared."""
+        if self.discovering:
+            self.show_place("machine")
         if self._model.row_of(model_id) < 0:
             self.search.clear()
         self._select(model_id)
@@ -158,7 +206,8 @@ class ModelsDialog(QDialog):
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         self._select(self._selected)
-        (self.search if self._model.entries else self._empty.button).setFocus(Qt.FocusReason.PopupFocusReason)
+        first = self.search if self._model.entries or self.discovering else self._empty.button
+        first.setFocus(Qt.FocusReason.PopupFocusReason)
 
     def hideEvent(self, event: QHideEvent) -> None:
         """What was wrong the last time is not shown again the next time."""
@@ -186,6 +235,8 @@ class ModelsDialog(QDialog):
         header.setContentsMargins(20, 0, 12, 1)
         header.setSpacing(16)
         header.addWidget(Label(self._theme, "Models", style="section", parent=self))
+        header.addSpacing(8)
+        header.addWidget(self._where)
         self.search.setMaximumWidth(_FIELD)
         header.addWidget(self.search, 1)
         header.addStretch(1)
@@ -206,15 +257,20 @@ class ModelsDialog(QDialog):
         sides.addWidget(self.detail, 1)
         self._pages.addWidget(machine)
         self._pages.addWidget(self._empty)
+        self._places.addWidget(self.discover or QWidget(self))
+        self._places.addWidget(self._pages)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
-        for part, stretch in ((top, 0), (self._pages, 1), (self._import_row, 0)):
+        for part, stretch in ((top, 0), (self._places, 1), (self._import_row, 0)):
             layout.addWidget(part, stretch)
+        if self._downloads is not None:
+            layout.addWidget(self._downloads)
 
     def _connect(self) -> None:
         self.search.textChanged.connect(self._filter)
         self.search.moved.connect(self._move)
+        self._where.chosen.connect(self.show_place)
         self.results.selectionModel().currentChanged.connect(self._follow)
         self.results.chosen.connect(self._choose_row)
         self.detail.chat_requested.connect(self._choose)
@@ -224,9 +280,22 @@ class ModelsDialog(QDialog):
         self._import_row.cancelled.connect(self.import_cancelled)
 
     def _filter(self, query: str) -> None:
+        if self.discovering:
+            self._search_later.touch()
+            return
         keep = self._selected
         self._model.set_query(query)
         self._select(keep)
+
+    def _search_hub(self) -> None:
+        """Ask the hub for what was typed; without anything, back to what needs no network."""
+        if self.discover is None or not self.discovering:
+            return
+        query = self.search.text().strip()
+        if not query:
+            self.discover.show_recommended()
+        elif query != self.discover.query:
+            self.discover.search(query)
 
     def _select(self, model_id: str) -> None:
         """Select a model; where it is not shown, the one in use, else the first."""
@@ -247,8 +316,14 @@ class ModelsDialog(QDialog):
         self.detail.show_entry(entry, current=entry is not None and entry.id == self._model.current_id)
 
     def _move(self, event: QKeyEvent) -> None:
-        """Take a key that the search field passed on: arrows move the selection, Return chooses."""
-        self.results.keyPressEvent(event)
+        """Take a key that the search field passed on: arrows move the selection, Return searches or chooses."""
+        if self.discover is None or not self.discovering:
+            self.results.keyPressEvent(event)
+        elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and self.search.text().strip() != self.discover.query:
+            self._search_later.forget()
+            self.discover.search(self.search.text())
+        else:
+            self.discover.take_key(event)
 
     def _choose_row(self, row: int) -> None:
         self._choose(self._model.shown[row].id)

@@ -1,12 +1,12 @@
 """The list of models in the models window, and how a row of it is painted."""
 
-from PySide6.QtCore import QRect, QSize, Qt, Signal
+from PySide6.QtCore import QAbstractListModel, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QKeyEvent, QMouseEvent, QPainter
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from app.models.badge import HEIGHT as BADGE
 from app.models.badge import BadgeKind, badge_width, draw_badge
-from app.models.model_list import CURRENT_ROLE, ENTRY_ROLE, Index, ModelList
+from app.models.model_list import CURRENT_ROLE, ENTRY_ROLE, Index
 from app.models.words import SEPARATOR, context_text, origin_badge, size_text, stored_as
 from app.theme import Theme
 from app.widgets.frame import draw_frame
@@ -25,7 +25,7 @@ class ResultsView(QListView):
 
     chosen = Signal(int)
 
-    def __init__(self, theme: Theme, model: ModelList, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, model: QAbstractListModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.ring = False
         self.setObjectName("modelResults")

@@ -15,10 +15,10 @@ from PySide6.QtGui import (
 
 from app.chat.text.blocks import Column, Mark
 from app.chat.text.formula import Formula
-from app.chat.text.link import shown_address
 from app.chat.text.math_object import drawn_format, written_format
 from app.chat.text.math_syntax import inside
 from app.theme import Theme
+from app.widgets.web_link import shown_address
 
 CODE_HEADER, CODE_PADDING_TOP, CODE_PADDING_BOTTOM, CODE_PADDING_SIDE = 28, 9, 9, 12
 FRAME_LINE = 1

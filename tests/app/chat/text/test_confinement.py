@@ -13,10 +13,10 @@ from PySide6.QtWidgets import QMessageBox, QTextBrowser, QWidget
 
 from app.chat.conversation.transcript import Transcript
 from app.chat.text.formulas import formulas
-from app.chat.text.link import OPENED, open_link
 from app.chat.text.markdown import StreamReader, read
 from app.chat.text.math_object import source_of
 from app.chat.text.message_text import MessageText
+from app.widgets.web_link import OPENED, open_link
 from tests.app.chat.corpus import NAMES, document
 from tests.app.chat.stored import message
 

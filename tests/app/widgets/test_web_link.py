@@ -6,7 +6,7 @@ from PySide6.QtGui import QDesktopServices
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QMessageBox, QWidget
 
-from app.chat.text.link import open_link
+from app.widgets.web_link import open_link
 
 
 class Browser(QObject):

@@ -1,0 +1,256 @@
+"""Discover: what the hub has, found by words, each with whether it runs here; recommendations before anybody searched."""
+
+from collections.abc import Iterable
+from typing import cast
+
+from PySide6.QtCore import QModelIndex, QPointF, Signal
+from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+
+from app.models.assessment import Assessment, assess
+from app.models.background import Background
+from app.models.choice_button import ChoiceButton
+from app.models.hub_controller import MOST, HubController
+from app.models.hub_list import Filters, HubList
+from app.models.hub_results import HubResults
+from app.models.machine import Machine
+from app.models.recommended import read_recommended
+from app.models.repository_detail import RepositoryDetail
+from app.models.search_state import SearchState
+from app.theme import Theme
+from app.widgets.check_box import CheckBox
+from app.widgets.debounce import Debounce
+from app.widgets.frame import draw_hairline
+from app.widgets.link import Link
+from engine.core.errors import ErrorInfo
+from engine.core.hub_facts import Download, HubDetail, HubModel, HubSort
+
+_LIST = 456
+_QUANTIZATIONS = (("any", "Any quantization"), ("4", "4-bit or less"), ("8", "8-bit"), ("full", "Full precision"))
+_LICENCES = (("any", "Any licence"), ("permissive", "Apache, MIT, BSD"), ("open", "Not gated"))
+_SORTS = (("downloads", "Popular"), ("updated", "Newest"), ("likes", "Liked"))
+
+
+class Discover(QWidget):
+    """The page. A row is described when somebody picks it; a search is asked when somebody typed one.
+
+    The signals carry a model's id, `page_asked` an address.
+    """
+
+    fetch_asked = Signal(str)
+    pause_asked = Signal(str)
+    use_asked = Signal(str)
+    page_asked = Signal(str)
+    token_asked = Signal()
+
+    def __init__(self, theme: Theme, hub: HubController, machine: Machine, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme, self._hub, self._machine = theme, hub, machine
+        self._query: str | None = None
+        self._picked = ""
+        self._work = Background(self)
+        self._models = HubList(self)
+        self.setObjectName("discover")
+        self.results = HubResults(theme, self._models, self)
+        self.state = SearchState(theme, self)
+        self.detail = RepositoryDetail(theme, self)
+        self.quantization = ChoiceButton(theme, "filterQuantization", "Quantization", _QUANTIZATIONS, self)
+        self.licence = ChoiceButton(theme, "filterLicence", "Licence", _LICENCES, self)
+        self.sort = ChoiceButton(theme, "sortResults", "Order", _SORTS, self)
+        self.fits_only = CheckBox(theme, "Fits only", self)
+        self.fits_only.setObjectName("fitsOnly")
+        self._more = Link(theme, "Show more", style="small", parent=self)
+        self._more.setObjectName("moreResults")
+        self._describe_later = Debounce(self._describe, self)
+        self._lay_out()
+        self._connect()
+        self.detail.set_machine(machine)
+        self.show_recommended()
+
+    @property
+    def query(self) -> str | None:
+        """The words of the search on show; None while the recommendations are."""
+        return self._query
+
+    def set_machine(self, machine: Machine) -> None:
+        """Judge for another machine, or for this one as it is now."""
+        if machine != self._machine:
+            self._machine = machine
+            self._models.forget_assessments()
+            self._assess()
+            self.detail.set_machine(machine)
+
+    def set_state(self, here: Iterable[str], downloads: Iterable[Download]) -> None:
+        """Take which models are on this machine, and which on their way."""
+        self._models.set_state(here, downloads)
+
+    def search(self, query: str) -> None:
+        """Search the hub; for nothing, the most popular are asked for."""
+        self._query = query.strip()
+        self.sort.setEnabled(True)
+        self._hub.search(self._query, cast("HubSort", self.sort.value))
+
+    def show_recommended(self) -> None:
+        """Show what Flint recommends; the network is not asked."""
+        self._query = None
+        self._hub.forget_search()
+        self.sort.setEnabled(False)
+        self._more.hide()
+        entries = read_recommended()
+        self.state.show_recommended()
+        notes = {entry.model.id: entry.good_for for entry in entries}
+        self._show_models([entry.model for entry in entries], notes, by_standing=True)
+
+    def take_key(self, event: QKeyEvent) -> None:
+        """Take a key that the search field passed on: arrows move the selection."""
+        self.results.keyPressEvent(event)
+
+    def close_work(self) -> None:
+        """End the threads that compute."""
+        self._work.close()
+        self.detail.close_work()
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        draw_hairline(QPainter(self), QPointF(_LIST - 1, 0), QPointF(_LIST - 1, self.height()), self._theme.color("separator"))
+
+    def _lay_out(self) -> None:
+        filters = QHBoxLayout()
+        filters.setContentsMargins(16, 12, 16, 4)
+        filters.setSpacing(8)
+        for button in (self.quantization, self.licence, self.sort):
+            filters.addWidget(button)
+        filters.addStretch(1)
+        filters.addWidget(self.fits_only)
+        side = QWidget(self)
+        side.setFixedWidth(_LIST)
+        column = QVBoxLayout(side)
+        column.setContentsMargins(0, 0, 1, 0)
+        column.setSpacing(0)
+        more = QHBoxLayout()
+        more.setContentsMargins(16, 6, 16, 6)
+        more.addWidget(self._more)
+        more.addStretch(1)
+        column.addLayout(filters)
+        column.addWidget(self.state)
+        column.addWidget(self.results, 1)
+        column.addLayout(more)
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(side)
+        layout.addWidget(self.detail, 1)
+
+    def _connect(self) -> None:
+        for button in (self.quantization, self.licence):
+            button.chosen.connect(lambda _value: self._filter())
+        self.fits_only.toggled.connect(lambda _checked: self._filter())
+        self.sort.chosen.connect(lambda _value: self.search(self._query or ""))
+        self._more.clicked.connect(self._ask_for_more)
+        self.state.popular_asked.connect(lambda: self.search(""))
+        self.state.again_asked.connect(lambda: self.search(self._query or ""))
+        self.results.clicked.connect(lambda index: self._pick(index.row()))
+        self.results.chosen.connect(self._pick)
+        self.results.selectionModel().currentChanged.connect(self._follow)
+        for changed in (self._models.modelReset, self._models.dataChanged):
+            changed.connect(self._refresh)
+        for own, signal in (
+            (self.page_asked, self.state.page_asked),
+            (self.page_asked, self.detail.page_asked),
+            (self.token_asked, self.state.token_asked),
+            (self.token_asked, self.detail.token_asked),
+            (self.fetch_asked, self.detail.fetch_asked),
+            (self.pause_asked, self.detail.pause_asked),
+            (self.use_asked, self.detail.use_asked),
+        ):
+            signal.connect(own)
+        self.detail.card_asked.connect(lambda _id: self._describe())
+        self._work.done.connect(self._on_assessed)
+        self._hub.searching.connect(lambda: self.state.show_searching(self._query or ""))
+        self._hub.found.connect(self._on_found)
+        self._hub.search_failed.connect(self._on_search_failed)
+        self._hub.described.connect(self._on_described)
+        self._hub.describe_failed.connect(self._on_describe_failed)
+
+    # -- the list ---------------------------------------------------------------------------------------------------
+
+    def _on_found(self, models: tuple[HubModel, ...], more: bool, whole: bool) -> None:
+        self._show_models(models, {}, by_standing=False)
+        self._more.setVisible(more and len(models) < MOST)
+        self.state.show_found(self._query or "", len(models), len(self._models.rows), more)
+        if whole and not models:
+            self.detail.show_row(None)
+
+    def _on_search_failed(self, error: ErrorInfo) -> None:
+        self._show_models([], {}, by_standing=False)
+        self._more.hide()
+        self.state.show_failure(error)
+
+    def _ask_for_more(self) -> None:
+        self._hub.search(self._query or "", cast("HubSort", self.sort.value), limit=MOST)
+
+    def _filter(self) -> None:
+        self._models.set_filters(Filters(self.quantization.value, self.licence.value, self.fits_only.isChecked()))
+        if self._query is not None:
+            self.state.show_found(self._query, len(self._models.models), len(self._models.rows), self._more.isVisibleTo(self))
+
+    def _show_models(self, models: Iterable[HubModel], notes: dict[str, str], *, by_standing: bool) -> None:
+        self._models.set_models(tuple(models), notes, by_standing=by_standing)
+        self._assess()
+
+    def _assess(self) -> None:
+        self._work.forget()
+        for model in self._models.models:
+            if not (model.config or model.size_bytes):
+                continue
+            config, size, trained, machine = model.config, model.size_bytes, model.context, self._machine
+            self._work.run(
+                model.id,
+                lambda c=config, s=size, t=trained, m=machine: assess(c, s, t, m),  # type: ignore[misc]
+            )
+
+    def _on_assessed(self, model_id: str, result: object) -> None:
+        if isinstance(result, Assessment):
+            self._models.set_assessment(model_id, result)
+
+    # -- the model on show ------------------------------------------------------------------------------------------
+
+    def _refresh(self) -> None:
+        """Rows came, went or changed: what is on show stays while it is there."""
+        place = self._models.row_of(self._picked)
+        if place < 0:
+            place = 0 if self._models.rows else -1
+            self._picked = ""
+        if self.results.currentIndex().row() != place:
+            self.results.setCurrentIndex(self._models.index(place) if place >= 0 else QModelIndex())
+        self.detail.show_row(self._models.rows[place] if place >= 0 else None)
+
+    def _follow(self, index: QModelIndex, before: QModelIndex) -> None:
+        """The arrows lead to another row: it is described once they rest."""
+        if not index.isValid() or not before.isValid():
+            return
+        row = self._models.rows[index.row()]
+        if row.model.id != self.detail.model_id:
+            self._picked = row.model.id
+            self.detail.show_row(row)
+            self._describe_later.touch()
+
+    def _pick(self, place: int) -> None:
+        """Show a row and ask the hub about it, now."""
+        row = self._models.rows[place]
+        self._picked = row.model.id
+        self.detail.show_row(row)
+        self._describe_later.forget()
+        self._describe()
+
+    def _describe(self) -> None:
+        if self.detail.model_id and self.detail.detail is None and self.isVisible():
+            self._picked = self.detail.model_id
+            self.detail.show_asking()
+            self._hub.describe(self.detail.model_id)
+
+    def _on_described(self, detail: HubDetail) -> None:
+        self.detail.show_detail(detail)
+
+    def _on_describe_failed(self, model_id: str, error: ErrorInfo) -> None:
+        if model_id == self.detail.model_id:
+            self.detail.show_failure(error)

@@ -1,0 +1,140 @@
+"""The hub in the window: its controllers, the pages they fill, and what is told of downloads when no page is open."""
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtWidgets import QWidget
+
+from app.bridge import Bridge
+from app.models.controller import ModelController
+from app.models.download_controller import DownloadController
+from app.models.hub_controller import HubController
+from app.theme import Theme
+from app.widgets.toast import Toaster
+from app.widgets.web_link import open_link
+from engine.core.errors import ErrorInfo
+from engine.core.hub_facts import Download
+from engine.core.messages import Event, MemoryMeasured
+
+if TYPE_CHECKING:
+    from app.models.discover import Discover
+    from app.models.download_list import DownloadList
+    from app.models.token_dialog import TokenDialog
+
+
+class HubPlace(QObject):
+    """Made with the window; its pages only when the models dialog is. `failed` carries an `ErrorInfo`, `used` a model's id."""
+
+    failed = Signal(object)
+    used = Signal(str)
+
+    def __init__(
+        self, theme: Theme, bridge: Bridge, models: ModelController, toaster: Toaster, parent: QObject | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._theme, self._models, self._toaster = theme, models, toaster
+        self._budget = 0
+        self.hub = HubController(bridge, self)
+        self.downloads = DownloadController(bridge, self)
+        self.discover: Discover | None = None
+        self.list: DownloadList | None = None
+        self._token: TokenDialog | None = None
+        bridge.received.connect(self._take)
+        models.listed.connect(lambda _entries: self._feed())
+        self.downloads.changed.connect(self._feed)
+        self.downloads.finished.connect(self._on_finished)
+        self.downloads.failed.connect(self.failed)
+        self.hub.account.connect(self._on_account)
+        self.hub.token_kept.connect(self._on_token_kept)
+        self.hub.token_failed.connect(self._on_token_failed)
+
+    def start(self) -> None:
+        """Let downloads of an earlier run go on; without any, nothing is asked of the network."""
+        self.downloads.refresh()
+
+    def close(self) -> None:
+        """End the threads that compute."""
+        if self.discover is not None:
+            self.discover.close_work()
+
+    def make_pages(self, parent: QWidget) -> "tuple[Discover, DownloadList]":
+        """Return the page and the list of downloads for the models dialog, wired."""
+        from app.models.discover import Discover  # Not before they are wanted: the window itself comes sooner.
+        from app.models.download_list import DownloadList
+        from app.models.machine import read_machine
+
+        page = Discover(self._theme, self.hub, read_machine(self._budget), parent)
+        rows = DownloadList(self._theme, parent)
+        page.fetch_asked.connect(self.downloads.start)
+        page.pause_asked.connect(self.downloads.pause)
+        rows.started.connect(self.downloads.start)
+        rows.paused.connect(self.downloads.pause)
+        rows.cancelled.connect(self.downloads.cancel)
+        for part in (page, rows):
+            part.page_asked.connect(lambda address: open_link(address, parent))
+            part.token_asked.connect(lambda: self._ask_for_token(parent))
+        page.use_asked.connect(self.used)
+        rows.used.connect(self.used)
+        self.discover, self.list = page, rows
+        self._feed()
+        return page, rows
+
+    def refresh(self) -> None:
+        """Judge for the machine as it is now, and read the free space again: the dialog is about to be shown."""
+        from app.models.machine import read_machine
+
+        self.downloads.refresh()
+        if self.discover is not None:
+            self.discover.set_machine(read_machine(self._budget))
+
+    def _take(self, event: Event) -> None:
+        if isinstance(event, MemoryMeasured):
+            self._budget = event.reading.budget
+
+    def _feed(self) -> None:
+        downloads = self.downloads.downloads
+        if self.discover is not None and self.list is not None:
+            here = [entry.id for entry in self._models.entries if not entry.problem]
+            self.discover.set_state(here, downloads)
+            self.list.show_downloads(downloads, self.downloads.free_bytes)
+
+    def _on_finished(self, download: Download) -> None:
+        self._models.refresh()
+        self._toaster.show(f"{download.name} is ready to use.", action=("Use it", lambda: self.used.emit(download.model_id)))
+
+    def _ask_for_token(self, parent: QWidget) -> None:
+        from app.models.token_dialog import TokenDialog
+
+        if self._token is None:
+            self._token = TokenDialog(self._theme, parent)
+            self._token.saved.connect(self.hub.set_token)
+            self._token.page_asked.connect(self._open_over_token)
+            self._token.finished.connect(self._drop_token)
+            self._token.show_source("")
+            self.hub.ask_account()
+            self._token.open()
+
+    def _open_over_token(self, address: str) -> None:
+        if self._token is not None:
+            open_link(address, self._token)
+
+    def _drop_token(self) -> None:
+        if self._token is not None:
+            self._token.deleteLater()  # With what was typed into it.
+            self._token = None
+
+    def _on_account(self, source: str) -> None:
+        if self._token is not None:
+            self._token.show_source(source)
+
+    def _on_token_kept(self, source: str, name: str) -> None:
+        from app.models.token_dialog import KEPT
+
+        if self._token is not None:
+            self._token.accept()
+        kept = f"The token of {name} was saved." if name else "The token was forgotten."
+        self._toaster.show(kept, KEPT.get(source, "") if name else "")
+
+    def _on_token_failed(self, error: ErrorInfo) -> None:
+        if self._token is not None:
+            self._token.show_failure(error)

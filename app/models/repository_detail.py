@@ -1,0 +1,322 @@
+"""The right part of Discover: one model on the hub, whether it runs here, its card, and the button that fetches it."""
+
+import contextlib
+import json
+from typing import Any
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
+
+from app.models.assessment import Assessment, Figures, badge_of
+from app.models.background import Background
+from app.models.badge import Badge
+from app.models.card_text import CardText, card_html
+from app.models.facts_table import FactsTable
+from app.models.fit_card import FitCard
+from app.models.hub_list import HubRow
+from app.models.hub_words import TOKEN_ERRORS, asked_hint, licence_text
+from app.models.machine import Machine
+from app.models.problem_card import ProblemCard
+from app.models.words import parameters_text, size_text
+from app.theme import Theme
+from app.widgets.button import Button, PrimaryButton
+from app.widgets.icon_link import IconLink
+from app.widgets.label import Label
+from app.widgets.link import Link
+from engine.core.errors import ErrorInfo
+from engine.core.hub_facts import HubDetail, HubModel
+from engine.models.facts import read_facts
+
+_GATED = "Its authors ask that you agree to their terms on the model’s page before it can be fetched."
+
+
+class RepositoryDetail(QScrollArea):
+    """Shows one model at a time. The signals carry its id; `page_asked` the address of its page."""
+
+    fetch_asked = Signal(str)
+    pause_asked = Signal(str)
+    use_asked = Signal(str)
+    card_asked = Signal(str)
+    page_asked = Signal(str)
+    token_asked = Signal()
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._row: HubRow | None = None
+        self._detail: HubDetail | None = None
+        self._link = ""
+        self._action = "fetch"
+        self._machine = Machine(0)
+        self._work = Background(self)
+        self.setObjectName("repositoryDetail")
+        self.setAccessibleName("The chosen model on the hub")
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setWidgetResizable(True)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._make_parts()
+        self._connect()
+        self.show_row(None)
+
+    @property
+    def model_id(self) -> str:
+        """The id of the model on show, or nothing."""
+        return self._row.model.id if self._row else ""
+
+    @property
+    def detail(self) -> HubDetail | None:
+        """What the hub told of the model on show, once it was asked."""
+        return self._detail
+
+    def set_machine(self, machine: Machine) -> None:
+        """Judge models for this machine."""
+        self._machine = machine
+        self._show_fit()
+
+    def show_row(self, row: HubRow | None) -> None:
+        """Show a model, or nothing; what is known of it beyond its row stays while the model does."""
+        if row is None or row.model.id != self.model_id:
+            self._detail = None
+            self._work.forget()
+            self.problem.show_problem("", "")
+            self._show_links(None)
+            self.card.show_html("")
+            self.verticalScrollBar().setValue(0)
+        self._row = row
+        self._body.setVisible(row is not None)
+        if row is not None:
+            self._refresh(row)
+
+    def show_asking(self) -> None:
+        """Say that the hub is being asked."""
+        self.problem.show_problem("", "")
+        self._show_links(None)
+        self._read_card.hide()
+        self._note.setText("Asking Hugging Face…")
+        self._note.show()
+
+    def show_detail(self, detail: HubDetail) -> None:
+        """Show what the hub told of the model on show."""
+        if detail.model.id != self.model_id or self._row is None:
+            return
+        self._detail = detail
+        self._link = detail.page
+        self._refresh(self._row)
+        card = detail.card
+        self._work.run("card", lambda: card_html(card))
+
+    def show_failure(self, error: ErrorInfo) -> None:
+        """Say why the hub told nothing."""
+        self.problem.show_problem(error.text, asked_hint(error))
+        self._show_links(error)
+        if self._row is not None:
+            self._refresh(self._row)
+
+    def close_work(self) -> None:
+        """End the threads that compute."""
+        self._work.close()
+        self.fit.close_work()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        QPainter(self.viewport()).fillRect(self.viewport().rect(), self._theme.color("panel"))
+        super().paintEvent(event)
+
+    def _make_parts(self) -> None:
+        theme = self._theme
+        page = QWidget()
+        body = self._body = QWidget(page)
+        self._name = Label(theme, style="detail", wrap=True, parent=body)
+        self._name.setObjectName("hubModelName")
+        self._name.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._badge = Badge(theme, body)
+        self._badge.setObjectName("hubVerdict")
+        self._id = Label(theme, style="caption", role="ink-3", parent=body)
+        self._id.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.fetch = PrimaryButton(theme, "Download", icon="download", parent=body)
+        self.pause = Button(theme, "Pause", icon="pause", parent=body)
+        for button, name in ((self.fetch, "downloadModel"), (self.pause, "pauseModel")):
+            button.setObjectName(name)
+        self.problem = ProblemCard(theme, body)
+        self._page_link = Link(theme, "Open page", style="small", parent=body)
+        self._page_link.setObjectName("problemPage")
+        self._token_link = Link(theme, "Enter a token…", style="small", parent=body)
+        self._token_link.setObjectName("problemToken")
+        self._again = Link(theme, "Try again", style="small", parent=body)
+        self._again.setObjectName("describeAgain")
+        self._gate = Label(theme, _GATED, style="small", role="ink-2", wrap=True, parent=body)
+        self.table = FactsTable(theme, body)
+        self.fit = FitCard(theme, body)
+        self._open = IconLink(theme, "ext", "Open on Hugging Face", style="small", parent=body)
+        self._open.setObjectName("openOnHub")
+        self._read_card = Link(theme, "Read the model card", style="small", parent=body)
+        self._read_card.setObjectName("readCard")
+        self._note = Label(theme, style="small", role="ink-3", wrap=True, parent=body)
+        self._note.setObjectName("cardNote")
+        self.card = CardText(theme, body)
+        self._lay_out(page)
+        self.setWidget(page)
+        page.setAutoFillBackground(False)
+        self.viewport().setAutoFillBackground(False)
+        theme.changed.connect(self.viewport().update)
+
+    def _connect(self) -> None:
+        self.fetch.clicked.connect(self._act)
+        self.pause.clicked.connect(lambda: self.pause_asked.emit(self.model_id))
+        self._open.clicked.connect(lambda: self.page_asked.emit(self._detail.page if self._detail else ""))
+        self._page_link.clicked.connect(lambda: self.page_asked.emit(self._link))
+        self._token_link.clicked.connect(self.token_asked)
+        self._again.clicked.connect(lambda: self.card_asked.emit(self.model_id))
+        self._read_card.clicked.connect(lambda: self.card_asked.emit(self.model_id))
+        self.card.link_activated.connect(self.page_asked)
+        self.fit.judged.connect(self._show_verdict)
+        self._work.done.connect(lambda _key, text: self.card.show_html(text or ""))
+
+    def _lay_out(self, page: QWidget) -> None:
+        outer = QVBoxLayout(page)
+        outer.setContentsMargins(24, 16, 24, 16)
+        outer.addWidget(self._body)
+        outer.addStretch(1)
+        top = Qt.AlignmentFlag.AlignTop
+        head, links, card = QHBoxLayout(), QHBoxLayout(), QHBoxLayout()
+        head.setSpacing(8)
+        head.addWidget(self._name, 1)
+        verdict = QVBoxLayout()
+        verdict.setContentsMargins(0, 4, 0, 0)
+        verdict.addWidget(self._badge, 0, top)
+        head.addLayout(verdict)
+        for part in (self.pause, self.fetch):
+            head.addWidget(part, 0, top)
+        links.setSpacing(16)
+        for link in (self._page_link, self._token_link, self._again):
+            links.addWidget(link)
+        links.addStretch(1)
+        card.addWidget(Label(self._theme, "From the model card", style="small", weight=600, parent=self._body))
+        card.addStretch(1)
+        card.addWidget(self._open)
+        layout = QVBoxLayout(self._body)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addLayout(head)
+        layout.addWidget(self._id)
+        layout.addSpacing(12)
+        layout.addWidget(self.problem)
+        layout.addLayout(links)
+        layout.addWidget(self._gate)
+        layout.addSpacing(4)
+        layout.addWidget(self.table)
+        layout.addSpacing(16)
+        layout.addWidget(self.fit)
+        layout.addSpacing(16)
+        layout.addLayout(card)
+        layout.addSpacing(4)
+        layout.addWidget(self._note)
+        layout.addWidget(self._read_card)
+        layout.addWidget(self.card)
+
+    def _refresh(self, row: HubRow) -> None:
+        model = self._detail.model if self._detail else row.model
+        self._name.setText(row.model.name)
+        self._id.setText(row.model.id)
+        self._gate.setVisible(bool(row.model.gate) and not row.here)
+        self._show_buttons(row, model)
+        self.table.show_facts(_facts_of(model, self._detail))
+        self._open.setVisible(self._detail is not None)
+        self._read_card.setVisible(self._detail is None)
+        told = self._detail is not None and not self._detail.card.strip()
+        self._note.setText("It has no card." if told else row.note if self._detail is None else "")
+        self._note.setVisible(bool(self._note.text()))
+        self.card.setVisible(self._detail is not None and bool(self._detail.card.strip()))
+        self._show_fit()
+
+    def _show_buttons(self, row: HubRow, model: HubModel) -> None:
+        state = row.download.state if row.download else ""
+        here = row.here or state == "done"
+        going = state in ("queued", "running", "waiting", "verifying")
+        size = sum(file.size_bytes for file in self._detail.files) if self._detail else model.size_bytes
+        words = {"paused": "Resume", "failed": "Try again"}.get(state, f"Download {size_text(size)}" if size else "Download")
+        self._action = "use" if here else "fetch"
+        self.fetch.setText("Use it" if here else words)
+        self.fetch.setAccessibleName(self.fetch.text())
+        self.fetch.setVisible(not going or here)
+        self.fetch.updateGeometry()
+        self.pause.setVisible(going and not here)
+        if here or row.download:
+            self._badge.show_words(*row.badge)
+        else:
+            self._badge.show_words(*badge_of(row.assessment))
+
+    def _show_fit(self) -> None:
+        if self._row is None:
+            self.fit.show_model("", "", 0, 0, self._machine)
+            return
+        model = self._detail.model if self._detail else self._row.model
+        config = (self._detail.config if self._detail else "") or model.config
+        self.fit.show_model(model.id, config if "num_" in config else "", model.size_bytes, model.context, self._machine)
+
+    def _show_verdict(self, found: Figures | None) -> None:
+        """The slider moves the badge too."""
+        if found is None or self._row is None or self._row.here or self._row.download:
+            return
+        if found.verdict.fits:
+            self._badge.show_words(*badge_of(Assessment("fits")))
+        elif self._row.assessment and self._row.assessment.standing == "less":
+            self._badge.show_words(*badge_of(self._row.assessment))
+        else:
+            self._badge.show_words(*badge_of(Assessment("no")))
+        self._badge.setToolTip(found.verdict.reason)
+
+    def _show_links(self, error: ErrorInfo | None) -> None:
+        if error is not None and error.link:
+            self._link = error.link
+        self._page_link.setVisible(bool(error and error.link))
+        self._token_link.setVisible(bool(error and error.code in TOKEN_ERRORS))
+        self._again.setVisible(error is not None)
+
+    def _act(self) -> None:
+        (self.use_asked if self._action == "use" else self.fetch_asked).emit(self.model_id)
+
+
+def _facts_of(model: HubModel, detail: HubDetail | None) -> list[tuple[str, str]]:
+    config: dict[str, Any] = {}
+    with contextlib.suppress(ValueError, RecursionError):
+        read = json.loads((detail.config if detail else "") or model.config or "{}")
+        config = read if isinstance(read, dict) else {}
+    try:
+        facts = read_facts(config)
+    except Exception:  # A config from anywhere can be wrong in any way; the row's facts stand in for it.
+        facts = read_facts({})
+    experts, active = _experts(config)
+    heads = f"{facts.heads} query, {facts.kv_heads} KV" if facts.kv_heads != facts.heads else f"{facts.heads or ''}"
+    kind = model.architecture or facts.model_type
+    return [
+        ("Architecture", kind),
+        ("Parameters", parameters_text(model.parameters)),
+        ("Quantised", model.quantization or facts.quantization),
+        ("Licence", licence_text(model.licence)),
+        ("Files", _files(detail) if detail else ""),
+        ("Layers", f"{facts.layers}" if facts.layers else ""),
+        ("Heads", heads),
+        ("Experts", f"{experts}, {active} at a time" if experts and active else f"{experts or ''}"),
+        ("Trained to", f"{model.context:,} tokens" if model.context else ""),
+        ("Updated", model.updated),
+        ("Downloads", f"{model.downloads:,}" if model.downloads else ""),
+    ]
+
+
+def _experts(config: dict[str, Any]) -> tuple[int, int]:
+    nested = config.get("text_config")
+    text = {**config, **nested} if isinstance(nested, dict) else config
+
+    def number(*names: str) -> int:
+        return next((text[name] for name in names if isinstance(text.get(name), int)), 0)
+
+    experts = number("num_experts", "num_local_experts", "n_routed_experts")
+    return experts, number("num_experts_per_tok", "num_experts_per_token", "experts_per_token")
+
+
+def _files(detail: HubDetail) -> str:
+    weights = [file for file in detail.files if file.path.endswith((".safetensors", ".gguf"))]
+    kind = "GGUF" if weights and weights[0].path.endswith(".gguf") else "safetensors"
+    return f"{len(weights)} {kind}, no code" if weights else "none that Flint runs"

@@ -1,0 +1,104 @@
+"""What stands over the list in Discover: what it shows, that the hub is asked, or what went wrong and what to do."""
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+
+from app.models.hub_words import TOKEN_ERRORS, asked_hint
+from app.models.problem_card import ProblemCard
+from app.theme import Theme
+from app.widgets.label import Label
+from app.widgets.link import Link
+from app.widgets.spinner import Spinner
+from engine.core.errors import ErrorInfo
+
+_NO_CALL = "Nothing was asked of the network yet. Type a name and press Return to search Hugging Face."
+
+
+class SearchState(QWidget):
+    """A line or a card. `popular_asked` and `again_asked` are for a search, `page_asked` carries an address."""
+
+    popular_asked = Signal()
+    again_asked = Signal()
+    page_asked = Signal(str)
+    token_asked = Signal()
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._link = ""
+        self.setObjectName("searchState")
+        self._spinner = Spinner(theme, "Searching", parent=self)
+        self._spinner.stand_on(theme.color("content"))
+        theme.changed.connect(lambda: self._spinner.stand_on(theme.color("content")))
+        self._title = Label(theme, style="small", weight=600, parent=self)
+        self._title.setObjectName("searchTitle")
+        self._popular = Link(theme, "Show popular models", style="small", parent=self)
+        self._popular.setObjectName("showPopular")
+        self._text = Label(theme, style="small", role="ink-3", wrap=True, parent=self)
+        self._text.setObjectName("searchText")
+        self._problem = ProblemCard(theme, self)
+        self._problem.setObjectName("searchProblem")
+        self._page = Link(theme, "Open page", style="small", parent=self)
+        self._page.setObjectName("searchPage")
+        self._token = Link(theme, "Enter a token…", style="small", parent=self)
+        self._token.setObjectName("searchToken")
+        self._again = Link(theme, "Try again", style="small", parent=self)
+        self._again.setObjectName("searchAgain")
+        head, links = QHBoxLayout(), QHBoxLayout()
+        head.setSpacing(8)
+        head.addWidget(self._spinner)
+        head.addWidget(self._title)
+        head.addStretch(1)
+        head.addWidget(self._popular)
+        links.setSpacing(16)
+        for link in (self._page, self._token, self._again):
+            links.addWidget(link)
+        links.addStretch(1)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(16, 4, 16, 4)
+        layout.setSpacing(4)
+        layout.addLayout(head)
+        for part in (self._text, self._problem):
+            layout.addWidget(part)
+        layout.addLayout(links)
+        self._popular.clicked.connect(self.popular_asked)
+        self._again.clicked.connect(self.again_asked)
+        self._token.clicked.connect(self.token_asked)
+        self._page.clicked.connect(lambda: self.page_asked.emit(self._link))
+
+    def show_recommended(self) -> None:
+        """Say that these are Flint's own recommendations."""
+        self._show("Recommended for this machine", _NO_CALL, popular=True)
+
+    def show_searching(self, query: str) -> None:
+        """Say that the hub is asked."""
+        self._show(f"Searching for “{query}”" if query else "Asking for popular models", "", spinning=True)
+
+    def show_found(self, query: str, count: int, shown: int, more: bool) -> None:
+        """Say how many were found and how many the filters leave."""
+        if not count:
+            words = "Fewer or other words may help." if query else "The hub lists no models for MLX."
+            self._show(f"Nothing found for “{query}”" if query else "Nothing found", words)
+        elif not shown:
+            self._show(f"{count} found, none of them shown", "The filters hide them all.")
+        else:
+            known = f"{count} or more found" if more else f"{count} found"
+            self._show(known if shown == count else f"{known}, {shown} shown", "")
+
+    def show_failure(self, error: ErrorInfo) -> None:
+        """Say what went wrong and what to do."""
+        self._show("", "", error=error)
+
+    def _show(
+        self, title: str, text: str, *, spinning: bool = False, popular: bool = False, error: ErrorInfo | None = None
+    ) -> None:
+        self._title.setText(title)
+        self._title.setVisible(bool(title))
+        self._text.setText(text)
+        self._text.setVisible(bool(text))
+        self._spinner.setVisible(spinning)
+        self._popular.setVisible(popular)
+        self._problem.show_problem(error.text if error else "", asked_hint(error) if error else "")
+        self._link = error.link if error else ""
+        self._page.setVisible(bool(self._link))
+        self._token.setVisible(bool(error and error.code in TOKEN_ERRORS))
+        self._again.setVisible(error is not None)

@@ -1,0 +1,291 @@
+"""Find a model, see whether it fits, fetch it and chat with it: in the real window, against a hub on loopback."""
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QLabel, QMessageBox
+
+from engine.core.messages import Finished
+from engine.models import transfer
+from tests.app.hub_window import FOX_ID, GATED_ID, LARGE_ID, SLOW_ID, hub_on_loopback, hub_window
+from tests.app.window_driver import open_window
+from tests.models.speaking import FOX
+
+
+@pytest.fixture
+def server(monkeypatch, fox):
+    with hub_on_loopback(monkeypatch, fox) as server:
+        monkeypatch.setattr(transfer, "CHUNK", 100_000)
+        yield server
+
+
+@pytest.fixture
+def found(qtbot, server):
+    with hub_window(qtbot) as discovering:
+        yield discovering
+
+
+def slow(server, times=None):
+    server.fault("cdn/", trickle_s=0.02, piece=20_000, times=times)
+
+
+@pytest.mark.drives("modelSearch", "hubResults", "downloadModel", "toastAction", "composer")
+def test_by_mouse_a_model_is_found_read_about_judged_fetched_and_chatted_with(found):
+    found.search("fox", 1)
+    found.pick(FOX_ID)
+    found.wait(lambda: "one sentence" in found.page.detail.card.toPlainText())
+    found.wait(lambda: found.shows("fitCard"))
+    assert found.text("fitNeeds").startswith("Needs ")
+    assert found.rows()[0].badge[0] == "Fits"
+    found.click("downloadModel")
+    found.wait(lambda: found.state(FOX_ID) == "done")
+    found.wait(lambda: found.driver.toasts())
+    assert found.driver.toasts()[0][0].endswith("is ready to use.")
+    found.wait(lambda: found.rows()[0].here)
+    found.dialog.close()
+    found.click("toastAction")
+    found.driver.wait_ready()
+    assert found.driver.window.models.model_id == FOX_ID
+    assert found.driver.ask("Hello").text == FOX
+
+
+@pytest.mark.drives("modelSearch", "hubResults", "downloadModel", "composer")
+def test_by_keyboard_the_same(found):
+    found.search("fox", 1)
+    QTest.keyClick(found.dialog.search, Qt.Key.Key_Return)
+    found.wait(lambda: found.page.detail.detail)
+    while not found.page.results.hasFocus():
+        QTest.keyClick(found.dialog.focusWidget(), Qt.Key.Key_Tab)
+    QTest.keyClick(found.page.results, Qt.Key.Key_Return)
+    fetch = found.page.detail.fetch
+    while not fetch.hasFocus():
+        QTest.keyClick(found.dialog.focusWidget(), Qt.Key.Key_Tab)
+    QTest.keyClick(fetch, Qt.Key.Key_Space)
+    found.wait(lambda: found.page.detail.fetch.text() == "Use it" and found.rows()[0].here)
+    QTest.keyClick(fetch, Qt.Key.Key_Space)
+    assert not found.dialog.isVisible()
+    found.driver.wait_ready()
+    assert found.driver.ask("Hello").text == FOX
+
+
+def test_nothing_is_asked_of_the_network_until_somebody_asks(found, server):
+    found.wait(lambda: all(row.assessment for row in found.rows()))
+    assert len(found.rows()) >= 6
+    assert found.text("searchTitle") == "Recommended for this machine"
+    found.click("segment.machine")
+    found.click("segment.discover")
+    QTest.qWait(600)
+    assert server.asked == []
+
+
+@pytest.mark.drives("showPopular", "sortResults", "filterQuantization", "filterLicence", "fitsOnly")
+def test_popular_models_are_sorted_and_filtered(found):
+    found.click("showPopular")
+    found.wait(lambda: found.ids() == [FOX_ID, GATED_ID, LARGE_ID, SLOW_ID] and all(r.assessment for r in found.rows()))
+    found.click("sortResults")
+    QTest.keyClick(found.page.sort.menu, Qt.Key.Key_Down)
+    assert found.page.sort.menu.isVisible()
+    found.page.sort.menu.close()
+    choose(found.page.sort, "Liked")
+    found.wait(lambda: found.ids() == [GATED_ID, LARGE_ID, SLOW_ID, FOX_ID])
+    found.click("filterQuantization")
+    choose(found.page.quantization, "4-bit or less")
+    assert found.ids() == [GATED_ID, SLOW_ID]
+    found.click("filterLicence")
+    choose(found.page.licence, "Not gated")
+    assert found.ids() == [SLOW_ID]
+    choose(found.page.quantization, "Any quantization")
+    choose(found.page.licence, "Any licence")
+    found.wait(lambda: all(row.assessment for row in found.rows()))
+    found.click("fitsOnly")
+    assert LARGE_ID not in found.ids()
+    assert "3 shown" in found.text("searchTitle")
+
+
+def choose(button, label):
+    """Take a choice of an open menu with the keyboard."""
+    if not button.menu.isVisible():
+        QTest.mouseClick(button, Qt.MouseButton.LeftButton)
+    action = next(action for action in button.menu.actions() if action.text() == label)
+    button.menu.setActiveAction(action)
+    QTest.keyClick(button.menu, Qt.Key.Key_Return)
+
+
+@pytest.mark.drives("fitContext", "fitContextField", "fitArithmetic")
+def test_the_context_slider_moves_the_verdict(found):
+    found.search("gated", 1)
+    found.click_row(GATED_ID)
+    found.wait(lambda: found.text("fitNeeds"))
+    card = found.page.detail.fit
+    before = found.text("fitNeeds")
+    QTest.keyClick(card.slider, Qt.Key.Key_Home)
+    found.wait(lambda: found.text("fitNeeds") != before)
+    assert card.context == 256
+    QTest.mouseClick(card.slider, Qt.MouseButton.LeftButton, pos=card.slider.rect().center())
+    assert 256 < card.context < 40_960
+    card.field.selectAll()
+    QTest.keyClicks(card.field, "99,999,999")
+    QTest.keyClick(card.field, Qt.Key.Key_Return)
+    assert card.field.refused
+    card.field.selectAll()
+    QTest.keyClicks(card.field, "40,960")
+    QTest.keyClick(card.field, Qt.Key.Key_Return)
+    found.wait(lambda: card.context == 40_960)
+    found.click("fitArithmetic")
+    assert "KV cache" in card._popover.text
+    assert "36 layers × 2 × 8 heads × 128 × 2 B" in found.driver.part("fitSum").words
+
+
+@pytest.mark.drives("downloadMain", "downloadCancel")
+def test_a_download_pauses_goes_on_and_is_cancelled_by_its_row(found, server):
+    slow(server)
+    found.search("slow", 1)
+    found.pick(SLOW_ID)
+    found.click("downloadModel")
+    found.wait(lambda: found.state(SLOW_ID) == "running" and found.hub.downloads.of(SLOW_ID).done_bytes)
+    assert found.rows()[0].badge[0] == "Downloading"
+    found.press(SLOW_ID, "downloadMain")
+    found.wait(lambda: found.state(SLOW_ID) == "paused")
+    assert found.row(SLOW_ID).findChild(QLabel, "downloadState").words.startswith("Paused at")
+    assert found.page.detail.fetch.text() == "Resume"
+    found.press(SLOW_ID, "downloadMain")
+    found.wait(lambda: found.state(SLOW_ID) == "running")
+    found.press(SLOW_ID, "downloadCancel")
+    found.wait(lambda: found.hub.downloads.of(SLOW_ID) is None)
+    assert not found.shows("downloadList")
+
+
+@pytest.mark.drives("pauseModel", "downloadModel")
+def test_the_buttons_beside_the_name_pause_and_go_on(found, server):
+    slow(server)
+    found.search("slow", 1)
+    found.pick(SLOW_ID)
+    found.click("downloadModel")
+    found.wait(lambda: found.state(SLOW_ID) == "running")
+    found.click("pauseModel")
+    found.wait(lambda: found.state(SLOW_ID) == "paused")
+    server.faults.clear()
+    found.click("downloadModel")
+    found.wait(lambda: found.state(SLOW_ID) == "done")
+
+
+@pytest.mark.drives("downloadUse")
+def test_a_finished_row_uses_the_model(found):
+    found.search("fox", 1)
+    found.pick(FOX_ID)
+    found.click("downloadModel")
+    found.wait(lambda: found.state(FOX_ID) == "done" and found.driver.window.models.entry(FOX_ID))
+    found.press(FOX_ID, "downloadUse")
+    assert not found.dialog.isVisible()
+    found.driver.wait_ready()
+    assert found.driver.window.models.model_id == FOX_ID
+
+
+def test_a_download_goes_on_at_the_next_start_and_with_the_dialog_closed(qtbot, server):
+    slow(server)
+    with hub_window(qtbot) as found:
+        found.search("slow", 1)
+        found.pick(SLOW_ID)
+        found.click("downloadModel")
+        found.wait(lambda: found.state(SLOW_ID) == "running" and found.hub.downloads.of(SLOW_ID).done_bytes)
+    server.faults.clear()
+    with open_window(qtbot) as driver:
+        driver.wait(lambda: driver.window.hub.downloads.of(SLOW_ID) and driver.toasts())
+        assert "is ready to use" in driver.toasts()[0][0]
+
+
+@pytest.mark.drives("downloadToken", "downloadPage", "tokenField", "saveToken", "makeToken")
+def test_a_gated_model_asks_for_a_token_which_the_hub_checks(found, server):
+    server.tokens.add("hf_good")
+    server.repositories[GATED_ID].allowed.add("hf_good")
+    found.search("gated", 1)
+    found.click_row(GATED_ID)
+    found.wait(lambda: found.page.detail.problem.text or found.page.detail.detail)
+    found.click("downloadModel")
+    found.wait(lambda: found.state(GATED_ID) == "failed")
+    assert found.row(GATED_ID).findChild(type(found.page.detail._badge)).accessibleName() == "Needs a token"
+    found.press(GATED_ID, "downloadPage")
+    question = found.driver.part("linkQuestion")
+    assert GATED_ID in question.informativeText()
+    question.close()
+    found.press(GATED_ID, "downloadToken")
+    dialog = found.driver.part("tokenDialog")
+    found.wait(dialog.isVisible)
+    found.click("makeToken")
+    question = dialog.findChild(QMessageBox)
+    assert "settings/tokens" in question.informativeText()
+    question.reject()
+    QTest.keyClicks(dialog.field, "hf_bad")
+    assert dialog.field.displayText() != "hf_bad"
+    QTest.keyClick(dialog.field, Qt.Key.Key_Return)
+    found.wait(lambda: found.driver.part("tokenProblem").text)
+    dialog.field.selectAll()
+    QTest.keyClicks(dialog.field, "hf_good")
+    found.click("saveToken")
+    found.wait(lambda: not dialog.isVisible())
+    assert "only you can read" in found.driver.toasts()[0][1]
+    found.press(GATED_ID, "downloadMain")
+    found.wait(lambda: found.state(GATED_ID) == "done")
+
+
+@pytest.mark.drives("searchAgain")
+def test_a_search_that_fails_says_why_and_tries_again(found, server):
+    server.fault("api/models", status=503, times=1)
+    found.type("fox")
+    found.wait(lambda: found.shows("searchProblem"))
+    assert found.rows() == ()
+    found.click("searchAgain")
+    found.wait(lambda: found.ids() == [FOX_ID])
+    assert not found.shows("searchProblem")
+
+
+def test_a_search_that_finds_nothing_says_so(found):
+    found.type("zzzz")
+    found.wait(lambda: found.text("searchTitle") == "Nothing found for “zzzz”")
+    assert found.page.detail.model_id == ""
+    QTest.keyClick(found.dialog.search, Qt.Key.Key_Escape)
+    found.wait(lambda: found.text("searchTitle") == "Recommended for this machine")
+
+
+@pytest.mark.drives("describeAgain")
+def test_a_model_that_can_not_be_described_says_why(found, server):
+    found.search("fox", 1)
+    server.fault("api/models/org", status=503, times=1)
+    found.click_row(FOX_ID)
+    found.wait(lambda: found.page.detail.problem.text)
+    found.click("describeAgain")
+    found.wait(lambda: found.page.detail.detail)
+    assert found.page.detail.problem.text == ""
+
+
+@pytest.mark.drives("openOnHub")
+def test_opening_the_page_shows_where_it_goes(found):
+    found.search("fox", 1)
+    found.pick(FOX_ID)
+    found.click("openOnHub")
+    assert FOX_ID in found.driver.part("linkQuestion").informativeText()
+    found.driver.part("linkQuestion").close()
+
+
+@pytest.mark.drives("readCard")
+def test_a_recommended_model_is_described_when_somebody_asks(found, server):
+    found.wait(lambda: all(row.assessment for row in found.rows()))
+    assert found.shows("fitCard") or found.text("fitNeeds") is not None
+    found.click("readCard")
+    found.wait(lambda: found.page.detail.problem.text)
+    assert "repository" in found.page.detail.problem.text or found.page.detail.problem.text
+    assert any(isinstance(event, Finished) for event in found.driver.events)
+    assert len(server.requests("api/models/mlx-community")) == 1
+
+
+@pytest.mark.drives("moreResults")
+def test_more_are_shown_where_there_are_more(found, server):
+    from tests.hub.repositories import Repository
+
+    for number in range(40):
+        server.add(Repository(f"many/m{number}", tags=["mlx"]).add("config.json", "{}"))
+    found.type("many")
+    found.wait(lambda: len(found.rows()) == 30)
+    found.click("moreResults")
+    found.wait(lambda: len(found.rows()) == 40)
+    assert not found.shows("moreResults")
