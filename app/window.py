@@ -31,6 +31,7 @@ from app.errors import notice
 from app.menu_bar import make_menu_bar
 from app.models.controller import ModelController
 from app.models.hub_place import HubPlace
+from app.models.keep_controller import KeepController
 from app.settings.controller import SettingsController
 from app.settings.panel import SettingsPanel
 from app.settings.storage_controller import StorageController
@@ -122,6 +123,7 @@ class MainWindow(QMainWindow):
         store = self._store
         self.models = ModelController(store, self.bridge, self._preferences, self)
         self.hub = HubPlace(self._theme, self.bridge, self.models, self.toaster, self)
+        self.keeping = KeepController(self._theme, self.bridge, self.models, self)
         self.replies = Replies(store, self.bridge, self._preferences, self)
         self.chat = ChatController(store, self.replies, self.page, lambda: self.models.model_id, self)
         parts = (self._theme, store, self.bridge, self._preferences, self.replies, self.chat, self.page, self._beside)
@@ -373,6 +375,7 @@ class MainWindow(QMainWindow):
             from app.models.dialog import ModelsDialog  # Not before it is wanted: the window itself comes sooner.
 
             self._dialog = ModelsDialog(self._theme, parent=self, hub=self.hub)
+            self.keeping.join(self._dialog)
             self._dialog.model_chosen.connect(self.models.choose)
             self._dialog.import_requested.connect(self._import_or_use)
             self._dialog.import_cancelled.connect(self.models.cancel_import)

@@ -3,17 +3,19 @@
 import sys
 from pathlib import Path
 
-from PySide6.QtCore import Qt, QUrl, Signal
+from PySide6.QtCore import QPoint, Qt, QUrl, Signal
 from PySide6.QtGui import QDesktopServices, QPainter, QPaintEvent
-from PySide6.QtWidgets import QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QScrollArea, QVBoxLayout, QWidget
 
 from app.models.badge import Badge
 from app.models.facts_table import FactsTable
+from app.models.keep_menu import fill_keep_menu
 from app.models.path_text import PathText
 from app.models.problem_card import ProblemCard
-from app.models.words import origin_badge, origin_fact, parameters_text, remedy, size_text
+from app.models.words import copies_fact, origin_badge, origin_fact, parameters_text, remedy, size_text, used_fact
 from app.theme import Theme
 from app.widgets.button import PrimaryButton
+from app.widgets.icon_button import IconButton
 from app.widgets.label import Label
 from app.widgets.link import Link
 from engine.core.errors import FlintError
@@ -25,9 +27,13 @@ _GGUF_NOTE = "Kept as a GGUF file. Flint converts it once, when you first chat w
 
 
 class ModelDetail(QScrollArea):
-    """Shows one model at a time. `chat_requested` carries its id."""
+    """Shows one model at a time. `chat_requested` carries its id.
+
+    `wished` carries what else is wanted of it, as its menu names it, the bits of a copy, and the model's entry.
+    """
 
     chat_requested = Signal(str)
+    wished = Signal(str, str, object)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -45,6 +51,9 @@ class ModelDetail(QScrollArea):
         self._name.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.chat = PrimaryButton(theme, "Chat with it", parent=self._body)
         self.chat.setObjectName("chatWithModel")
+        self.more = IconButton(theme, "dots", "More for this model", parent=self._body)
+        self.more.setObjectName("modelMore")
+        self.more.clicked.connect(self._show_menu)
         self._origin, self._use = Badge(theme, self._body), Badge(theme, self._body)
         self.problem = ProblemCard(theme, self._body)
         self.table = FactsTable(theme, self._body)
@@ -52,6 +61,11 @@ class ModelDetail(QScrollArea):
         self._path = PathText(theme, "modelFolder", self._body)
         self._open = Link(theme, SHOW_FOLDER, style="small", parent=self._body)
         self._open.setObjectName("showFolder")
+        self._notes = Label(theme, "", style="small", role="ink-2", wrap=True, parent=self._body)
+        self._notes.setObjectName("modelOwnNotes")
+        self._notes.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._notes.setTextFormat(Qt.TextFormat.PlainText)
+        self._notes.setContentsMargins(0, 12, 0, 0)
         self._note.setContentsMargins(0, 12, 0, 0)
         self.chat.clicked.connect(self._ask)
         self._open.clicked.connect(self._show_folder)
@@ -80,6 +94,8 @@ class ModelDetail(QScrollArea):
         self.chat.setEnabled(not entry.problem)
         self.problem.show_problem(entry.problem, remedy(entry))
         self._note.setVisible(entry.kind == "gguf" and not entry.problem)
+        self._notes.setText(entry.notes)
+        self._notes.setVisible(entry.notes != "")
         self._path.show_path(entry.path)
         self.table.show_facts(_facts_of(entry))
         self.verticalScrollBar().setValue(0)
@@ -91,6 +107,16 @@ class ModelDetail(QScrollArea):
     def _ask(self) -> None:
         if self._entry is not None:
             self.chat_requested.emit(self._entry.id)
+
+    def _show_menu(self) -> None:
+        entry = self._entry
+        if entry is None:
+            return
+        menu = QMenu(self)
+        menu.setObjectName("modelMoreMenu")
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        fill_keep_menu(menu, entry, lambda what, bits: self.wished.emit(what, bits, entry), self._show_folder, SHOW_FOLDER)
+        menu.popup(self.more.mapToGlobal(QPoint(0, self.more.height())))
 
     def _show_folder(self) -> None:
         if self._entry is not None:
@@ -107,6 +133,8 @@ class ModelDetail(QScrollArea):
         head.setSpacing(16)
         head.addWidget(self._name, 1)
         head.addWidget(self.chat, 0, Qt.AlignmentFlag.AlignTop)
+        head.setSpacing(8)
+        head.addWidget(self.more, 0, Qt.AlignmentFlag.AlignTop)
         badges.setSpacing(4)
         badges.addWidget(self._origin)
         badges.addWidget(self._use)
@@ -121,7 +149,7 @@ class ModelDetail(QScrollArea):
         layout.addSpacing(4)
         layout.addLayout(badges)
         layout.addSpacing(16)
-        for part in (self.problem, self.table, self._note):
+        for part in (self.problem, self.table, self._note, self._notes):
             layout.addWidget(part)
         layout.addSpacing(16)
         layout.addLayout(where)
@@ -145,6 +173,8 @@ def _facts_of(entry: ModelEntry) -> list[tuple[str, str]]:
         ("KV a token", f"{facts.kv_bytes_per_token():,} B" if facts and facts.kv_bytes_per_token() else ""),
         ("Size on disk", size_text(entry.size_bytes) if entry.size_bytes else ""),
         ("From", origin_fact(entry)),
+        ("Also in", copies_fact(entry)),
+        ("Last used", used_fact(entry)),
     ]
 
 

@@ -142,9 +142,9 @@ class ModelsDialog(QDialog):
             self._search_later.forget()
         self.set_models(self._model.entries, self._model.current_id)
 
-    def show_import(self, name: str, done: int, total: int) -> None:
-        """Show an import under way: bytes `done` of `total`, which is 0 while it is not known."""
-        self._import_row.show_progress(name, done, total)
+    def show_import(self, name: str, done: int, total: int, words: str = "") -> None:
+        """Show an import under way: bytes `done` of `total`, which is 0 while it is not known; or other work, in `words`."""
+        self._import_row.show_progress(name, done, total, words)
 
     def end_import(self) -> None:
         """Take the import's row away."""
@@ -157,6 +157,10 @@ class ModelsDialog(QDialog):
         if self._model.row_of(model_id) < 0:
             self.search.clear()
         self._select(model_id)
+
+    def tell(self, text: str, hint: str = "", action: tuple[str, Callable[[], object]] | None = None) -> None:
+        """Tell of something that is done, over the window, and offer what can come next."""
+        self._toaster.show(text, hint, action=action)
 
     def show_problem(self, text: str, hint: str) -> None:
         """Tell of something that went wrong, over the window; it stays until it is closed."""

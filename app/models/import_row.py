@@ -64,8 +64,8 @@ class ImportRow(QWidget):
         self.hide()
         theme.changed.connect(self.update)
 
-    def show_progress(self, name: str, done: int, total: int) -> None:
-        """Show `done` of `total` bytes; a total of 0 is one that is not known yet."""
+    def show_progress(self, name: str, done: int, total: int, words: str = "") -> None:
+        """Show `done` of `total` bytes; a total of 0 is one that is not known yet. `words` tell of work that is no import."""
         if not self.isVisibleTo(self.parentWidget() or self):
             self._cancel.setEnabled(True)
         self._full_name = name
@@ -75,7 +75,7 @@ class ImportRow(QWidget):
         self._name.setText(elided)
         self._name.setToolTip(name)
         if self._cancel.isEnabled():
-            self._words.setText(f"Converting, {progress_text(done, total)}" if total > 0 else "Starting")
+            self._words.setText(words or (f"Converting, {progress_text(done, total)}" if total > 0 else "Starting"))
         self.show()
 
     def paintEvent(self, _event: QPaintEvent) -> None:

@@ -1,5 +1,7 @@
 """A model's facts in words and figures: sizes, context lengths, where it came from, what to do when it can't be used."""
 
+import datetime
+
 from engine.core import sizes
 from engine.core.facts import ModelEntry
 from engine.core.sizes import GIGABYTE, MEGABYTE
@@ -77,6 +79,16 @@ def origin_badge(entry: ModelEntry) -> str:
 def origin_fact(entry: ModelEntry) -> str:
     """Return where a model came from, for the table of facts."""
     return _ORIGIN_FACTS[entry.origin]
+
+
+def copies_fact(entry: ModelEntry) -> str:
+    """Return where else a model is; "" where it is in one place."""
+    return ", ".join(dict.fromkeys(_ORIGINS[copy.origin] for copy in entry.copies))
+
+
+def used_fact(entry: ModelEntry) -> str:
+    """Return the day a model was last used; "" where it never was."""
+    return datetime.date.fromtimestamp(entry.used_at).strftime("%-d %B %Y") if entry.used_at else ""
 
 
 def remedy(entry: ModelEntry) -> str:

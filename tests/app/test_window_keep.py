@@ -1,0 +1,172 @@
+"""Models on this machine, kept by mouse and keyboard in the models window."""
+
+import sys
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QLabel, QMenu, QMessageBox, QPlainTextEdit, QWidget
+
+from app.widgets.toast import Toast
+from engine.core.paths import locate
+from engine.models.notebook import Notebook
+from tests.app.window_driver import give_model, open_window, remember
+from tests.models.tiny import tiny_llama
+
+LEFT = Qt.MouseButton.LeftButton
+
+
+@pytest.fixture(autouse=True)
+def trash(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "share"))
+    if sys.platform == "darwin":
+        monkeypatch.setenv("HOME", str(tmp_path / "home"))
+        return tmp_path / "home" / ".Trash"
+    return tmp_path / "share" / "Trash" / "files"
+
+
+@pytest.fixture(scope="session")
+def wide(tmp_path_factory):
+    """The folder of a model whose rows can be quantized in groups of 64."""
+    return tiny_llama(tmp_path_factory.mktemp("models") / "wide", hidden=64, heads=2, kv_heads=2, inner=128)
+
+
+@pytest.fixture
+def models(qtbot, fox, wide):
+    """An open window with its models window, in which the one that is not in use is selected."""
+    remember(model=give_model(fox))
+    give_model(wide)
+    with open_window(qtbot) as driver:
+        driver.wait_ready()
+        driver.window.show_models()
+        dialog = driver.part("modelsDialog")
+        dialog.show_place("machine")
+        dialog.select("wide")
+        driver.dialog = dialog
+        driver.wait(lambda: dialog.detail.entry is not None and dialog.detail.entry.id == "wide")
+        yield driver
+
+
+def child(owner, name, kind=QWidget):
+    found = owner.findChild(kind, name)
+    assert found is not None, f"there is no {name}"
+    return found
+
+
+def menu_of(driver):
+    QTest.mouseClick(driver.dialog.detail.more, LEFT)
+    return next(menu for menu in driver.dialog.findChildren(QMenu, "modelMoreMenu") if menu.isVisible())
+
+
+def titles(menu):
+    return [action.text() for action in menu.actions() if not action.isSeparator()]
+
+
+def pick(menu, title):
+    action = next(action for action in menu.actions() if action.text().startswith(title))
+    assert action.isEnabled()
+    QTest.mouseClick(menu, LEFT, pos=menu.actionGeometry(action).center())
+
+
+def told(driver):
+    return [toast.text for toast in driver.dialog.findChildren(Toast)]
+
+
+def write_notes(driver, name, text):
+    pick(menu_of(driver), "Name and Notes")
+    notes = child(driver.dialog, "modelNotes")
+    QTest.keyClicks(child(notes, "modelNotesName"), name)
+    field = child(notes, "modelNotesText", QPlainTextEdit)
+    QTest.mouseClick(field.viewport(), LEFT)
+    QTest.keyClicks(field, text)
+    return notes
+
+
+@pytest.mark.drives("modelMore", "modelMoreMenu", "modelNotesName", "modelNotesText", "modelNotesSave")
+def test_a_model_gets_a_name_and_notes(models):
+    notes = write_notes(models, "Zebra", "good at German")
+    QTest.mouseClick(child(notes, "modelNotesSave"), LEFT)
+    models.wait(lambda: models.dialog.detail.entry.name == "Zebra" and models.dialog.detail.entry.notes == "good at German")
+    assert child(models.dialog, "modelName", QLabel).text() == "Zebra"
+    assert child(models.dialog, "modelOwnNotes", QLabel).text() == "good at German"
+    assert Notebook(locate().data / "model-notes.json").of("wide").name == "Zebra"
+
+
+@pytest.mark.drives("modelNotesCancel")
+def test_what_is_not_saved_is_not_kept(models):
+    notes = write_notes(models, "Zebra", "x")
+    QTest.mouseClick(child(notes, "modelNotesCancel"), LEFT)
+    assert not notes.isVisible()
+    assert Notebook(locate().data / "model-notes.json").of("wide").name == ""
+
+
+@pytest.mark.drives("modelMore", "modelMoreMenu")
+def test_the_menu_opens_and_acts_by_keyboard(models):
+    models.dialog.detail.more.setFocus(Qt.FocusReason.TabFocusReason)
+    QTest.keyClick(models.dialog.detail.more, Qt.Key.Key_Space)
+    menu = next(menu for menu in models.dialog.findChildren(QMenu, "modelMoreMenu") if menu.isVisible())
+    QTest.keyClick(menu, Qt.Key.Key_Down)
+    QTest.keyClick(menu, Qt.Key.Key_Down)
+    QTest.keyClick(menu, Qt.Key.Key_Return)
+    notes = child(models.dialog, "modelNotes")
+    models.wait(notes.isVisible)
+    QTest.keyClick(notes, Qt.Key.Key_Escape)
+    assert not notes.isVisible()
+
+
+@pytest.mark.drives("removeModelConfirm")
+def test_a_model_goes_to_the_trash_after_a_question(models, trash):
+    pick(menu_of(models), "Move to Trash")
+    box = child(models.dialog, "removeModelQuestion", QMessageBox)
+    QTest.keyClick(box, Qt.Key.Key_Escape)
+    assert (locate().models / "wide").exists()
+    pick(menu_of(models), "Move to Trash")
+    box = [each for each in models.dialog.findChildren(QMessageBox, "removeModelQuestion") if each.isVisible()][-1]
+    QTest.mouseClick(child(box, "removeModelConfirm"), LEFT)
+    models.wait(lambda: "wide is in the trash." in told(models))
+    models.wait(lambda: [entry.id for entry in models.window.models.entries] == ["fox"])
+    assert (trash / "wide" / "config.json").exists()
+
+
+def test_the_model_in_use_gives_way_to_another(models):
+    models.dialog.select("fox")
+    pick(menu_of(models), "Move to Trash")
+    QTest.mouseClick(child(models.dialog, "removeModelConfirm"), LEFT)
+    models.wait(lambda: models.window.models.model_id == "wide" and models.window.models.state.state == "ready")
+    assert not (locate().models / "fox").exists()
+
+
+def test_a_smaller_copy_is_made_and_its_quality_told(models):
+    menu = menu_of(models)
+    copies = next(action.menu() for action in menu.actions() if action.text() == "Make a Smaller Copy")
+    assert [title.partition(",")[0] for title in titles(copies)] == [
+        "8 bits",
+        "6 bits",
+        "4 and 6 bits mixed",
+        "4 bits",
+        "3 bits",
+    ]
+    copies.popup(QPoint(20, 20))
+    pick(copies, "4 bits")
+    menu.close()
+    models.wait(lambda: "wide 4-bit is ready." in told(models))
+    models.wait(lambda: models.window.models.entry("wide-4-bit") is not None)
+    assert models.window.models.entry("wide-4-bit").problem == ""
+    toast = next(toast for toast in models.dialog.findChildren(Toast) if toast.text == "wide 4-bit is ready.")
+    assert "Perplexity" in toast.hint
+    models.wait(lambda: not child(models.dialog, "importRow").isVisible())
+
+
+@pytest.mark.drives("importCancel")
+def test_a_copy_that_is_stopped_is_not_there(models, monkeypatch):
+    from tests.engine.cli.test_quantize import wait_for_stop
+
+    monkeypatch.setattr("engine.inference.quantize.perplexity", wait_for_stop)
+    models.dialog.detail.wished.emit("quantize", "4", models.dialog.detail.entry)
+    row = child(models.dialog, "importRow")
+    models.wait(row.isVisible)
+    models.dialog.detail.wished.emit("quantize", "8", models.dialog.detail.entry)
+    assert "A copy is being made already." in told(models)
+    QTest.mouseClick(child(models.dialog, "importCancel"), LEFT)
+    models.wait(lambda: not row.isVisible())
+    assert {path.name for path in locate().models.iterdir() if path.is_dir()} == {"fox", "wide"}
