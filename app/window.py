@@ -248,6 +248,7 @@ class MainWindow(QMainWindow):
             ("View", "showSettings", "Settings", "Ctrl+,", self.toolbar.settings_button.toggle),
             ("View", "showInspector", "What the Model Sees", "Ctrl+I", self.toolbar.inspector_button.toggle),
             ("View", "showModels", "Models", "Ctrl+Shift+M", self.show_models),
+            ("View", "hubToken", "Hugging Face Token…", "", lambda: self.hub.ask_for_token(self)),
             ("Message", "editLastMessage", "Edit Message", "Ctrl+E", message.edit_last),
             ("Message", "copyLastReply", "Copy Reply", "Ctrl+Shift+C", message.copy_last),
             ("Message", "regenerateReply", "Regenerate Reply", "Ctrl+Shift+R", message.regenerate_last),

@@ -166,6 +166,10 @@ class ModelsDialog(QDialog):
         """Tell of something that went wrong, over the window; it stays until it is closed."""
         self._toaster.show(text, hint, "error")
 
+    def show_note(self, text: str, hint: str) -> None:
+        """Tell of something that went well, for a while."""
+        self._toaster.show(text, hint)
+
     def offer(self, path: str) -> None:
         """Take a path that somebody chose or dropped: ask for its import, or say in plain words why it is no model."""
         try:
@@ -240,6 +244,7 @@ class ModelsDialog(QDialog):
         header.setSpacing(16)
         header.addWidget(Label(self._theme, "Models", style="section", parent=self))
         header.addSpacing(8)
+        self._where.setFixedWidth(self._where.sizeHint().width())
         header.addWidget(self._where)
         self.search.setMaximumWidth(_FIELD)
         header.addWidget(self.search, 1)

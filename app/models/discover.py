@@ -154,7 +154,6 @@ class Discover(QWidget):
         for changed in (self._models.modelReset, self._models.dataChanged):
             changed.connect(self._refresh)
         for own, signal in (
-            (self.page_asked, self.state.page_asked),
             (self.page_asked, self.detail.page_asked),
             (self.token_asked, self.state.token_asked),
             (self.token_asked, self.detail.token_asked),

@@ -175,6 +175,7 @@ class FitCard(QWidget):
         for label in (self._rate, self._sum):
             label.show_words("")
         self._most.setText("")
+        self._all.hide()
         self._bar.show_shares((), self._machine.budget)
         self.show()
 
@@ -190,6 +191,7 @@ class FitCard(QWidget):
         speed = f"at most {rate_text(found.rate)} with the window half full"
         self._rate.show_words(speed if found.rate else "speed not known on this machine")
         self._sum.show_words(sum_line(self._config, fit))
+        self._all.show()
         shares = (
             Share("Weights", "m-weights", fit.weights_bytes),
             Share("KV", "m-kv", fit.kv_bytes),

@@ -17,6 +17,7 @@ from engine.core.hub_facts import Download
 from engine.core.messages import Event, MemoryMeasured
 
 if TYPE_CHECKING:
+    from app.models.dialog import ModelsDialog
     from app.models.discover import Discover
     from app.models.download_list import DownloadList
     from app.models.token_dialog import TokenDialog
@@ -38,12 +39,13 @@ class HubPlace(QObject):
         self.downloads = DownloadController(bridge, self)
         self.discover: Discover | None = None
         self.list: DownloadList | None = None
+        self._dialog: ModelsDialog | None = None
         self._token: TokenDialog | None = None
         bridge.received.connect(self._take)
         models.listed.connect(lambda _entries: self._feed())
         self.downloads.changed.connect(self._feed)
         self.downloads.finished.connect(self._on_finished)
-        self.downloads.failed.connect(self.failed)
+        self.downloads.failed.connect(self._on_failed)
         self.hub.account.connect(self._on_account)
         self.hub.token_kept.connect(self._on_token_kept)
         self.hub.token_failed.connect(self._on_token_failed)
@@ -57,7 +59,7 @@ class HubPlace(QObject):
         if self.discover is not None:
             self.discover.close_work()
 
-    def make_pages(self, parent: QWidget) -> "tuple[Discover, DownloadList]":
+    def make_pages(self, parent: "ModelsDialog") -> "tuple[Discover, DownloadList]":
         """Return the page and the list of downloads for the models dialog, wired."""
         from app.models.discover import Discover  # Not before they are wanted: the window itself comes sooner.
         from app.models.download_list import DownloadList
@@ -72,10 +74,10 @@ class HubPlace(QObject):
         rows.cancelled.connect(self.downloads.cancel)
         for part in (page, rows):
             part.page_asked.connect(lambda address: open_link(address, parent))
-            part.token_asked.connect(lambda: self._ask_for_token(parent))
+            part.token_asked.connect(lambda: self.ask_for_token(parent))
         page.use_asked.connect(self.used)
         rows.used.connect(self.used)
-        self.discover, self.list = page, rows
+        self.discover, self.list, self._dialog = page, rows, parent
         self._feed()
         return page, rows
 
@@ -96,13 +98,15 @@ class HubPlace(QObject):
         if self.discover is not None and self.list is not None:
             here = [entry.id for entry in self._models.entries if not entry.problem]
             self.discover.set_state(here, downloads)
+            self.discover.detail.set_free(self.downloads.free_bytes)
             self.list.show_downloads(downloads, self.downloads.free_bytes)
 
     def _on_finished(self, download: Download) -> None:
         self._models.refresh()
         self._toaster.show(f"{download.name} is ready to use.", action=("Use it", lambda: self.used.emit(download.model_id)))
 
-    def _ask_for_token(self, parent: QWidget) -> None:
+    def ask_for_token(self, parent: QWidget) -> None:
+        """Let somebody enter a token for the hub, over `parent`."""
         from app.models.token_dialog import TokenDialog
 
         if self._token is None:
@@ -133,7 +137,17 @@ class HubPlace(QObject):
         if self._token is not None:
             self._token.accept()
         kept = f"The token of {name} was saved." if name else "The token was forgotten."
-        self._toaster.show(kept, KEPT.get(source, "") if name else "")
+        where = KEPT.get(source, "") if name else ""
+        if self._dialog is not None and self._dialog.isVisible():
+            self._dialog.show_note(kept, where)
+        else:
+            self._toaster.show(kept, where)
+
+    def _on_failed(self, error: ErrorInfo) -> None:
+        if self._dialog is not None and self._dialog.isVisible():
+            self._dialog.show_problem(error.text, error.hint)
+        else:
+            self.failed.emit(error)
 
     def _on_token_failed(self, error: ErrorInfo) -> None:
         if self._token is not None:

@@ -1,10 +1,13 @@
 """What this machine gives a model: how much memory it may take, and how fast that memory is."""
 
+import functools
 import sys
 from dataclasses import dataclass
 
-from engine.hardware.device import read_device
+from engine.hardware.device import Device, read_device
 from engine.hardware.meters import read_memory
+
+_GRAIN = 250_000_000
 
 
 @dataclass(frozen=True)
@@ -21,6 +24,14 @@ class Machine:
 
 
 def read_machine(budget: int = 0) -> Machine:
-    """Return this machine, without importing MLX; `budget` is the engine's own figure where it told one."""
-    device = read_device({})
-    return Machine(budget or read_memory().budget, None, device.bandwidth_bytes_per_s, sys.platform == "darwin")
+    """Return this machine, without importing MLX; `budget` is the engine's own figure where it told one.
+
+    The budget goes up and down with what else runs: it is rounded down, so that not every breath is another machine.
+    """
+    whole = (budget or read_memory().budget) // _GRAIN * _GRAIN
+    return Machine(whole, None, _device().bandwidth_bytes_per_s, sys.platform == "darwin")
+
+
+@functools.cache
+def _device() -> Device:
+    return read_device({})  # It asks other programs, on a Mac: once is enough.

@@ -49,6 +49,7 @@ class RepositoryDetail(QScrollArea):
         self._link = ""
         self._action = "fetch"
         self._machine = Machine(0)
+        self._free = 0
         self._work = Background(self)
         self.setObjectName("repositoryDetail")
         self.setAccessibleName("The chosen model on the hub")
@@ -74,6 +75,12 @@ class RepositoryDetail(QScrollArea):
         """Judge models for this machine."""
         self._machine = machine
         self._show_fit()
+
+    def set_free(self, free_bytes: int) -> None:
+        """Take how much room there is on the disk, 0 where that is not known."""
+        self._free = free_bytes
+        if self._row is not None:
+            self._show_notice(self._row)
 
     def show_row(self, row: HubRow | None) -> None:
         """Show a model, or nothing; what is known of it beyond its row stays while the model does."""
@@ -145,7 +152,9 @@ class RepositoryDetail(QScrollArea):
         self._token_link.setObjectName("problemToken")
         self._again = Link(theme, "Try again", style="small", parent=body)
         self._again.setObjectName("describeAgain")
-        self._gate = Label(theme, _GATED, style="small", role="ink-2", wrap=True, parent=body)
+        self._notice = Label(theme, style="small", role="ink-2", wrap=True, parent=body)
+        self._notice.setObjectName("fetchNotice")
+        self._notice.setContentsMargins(0, 0, 0, 12)
         self.table = FactsTable(theme, body)
         self.fit = FitCard(theme, body)
         self._open = IconLink(theme, "ext", "Open on Hugging Face", style="small", parent=body)
@@ -203,7 +212,7 @@ class RepositoryDetail(QScrollArea):
         layout.addSpacing(12)
         layout.addWidget(self.problem)
         layout.addLayout(links)
-        layout.addWidget(self._gate)
+        layout.addWidget(self._notice)
         layout.addSpacing(4)
         layout.addWidget(self.table)
         layout.addSpacing(16)
@@ -219,8 +228,8 @@ class RepositoryDetail(QScrollArea):
         model = self._detail.model if self._detail else row.model
         self._name.setText(row.model.name)
         self._id.setText(row.model.id)
-        self._gate.setVisible(bool(row.model.gate) and not row.here)
-        self._show_buttons(row, model)
+        self._show_buttons(row)
+        self._show_notice(row)
         self.table.show_facts(_facts_of(model, self._detail))
         self._open.setVisible(self._detail is not None)
         self._read_card.setVisible(self._detail is None)
@@ -230,11 +239,11 @@ class RepositoryDetail(QScrollArea):
         self.card.setVisible(self._detail is not None and bool(self._detail.card.strip()))
         self._show_fit()
 
-    def _show_buttons(self, row: HubRow, model: HubModel) -> None:
+    def _show_buttons(self, row: HubRow) -> None:
         state = row.download.state if row.download else ""
         here = row.here or state == "done"
         going = state in ("queued", "running", "waiting", "verifying")
-        size = sum(file.size_bytes for file in self._detail.files) if self._detail else model.size_bytes
+        size = self._size(row)
         words = {"paused": "Resume", "failed": "Try again"}.get(state, f"Download {size_text(size)}" if size else "Download")
         self._action = "use" if here else "fetch"
         self.fetch.setText("Use it" if here else words)
@@ -246,6 +255,18 @@ class RepositoryDetail(QScrollArea):
             self._badge.show_words(*row.badge)
         else:
             self._badge.show_words(*badge_of(row.assessment))
+
+    def _show_notice(self, row: HubRow) -> None:
+        """Say what stands in the way of fetching it, before the first byte."""
+        words = [_GATED] if row.model.gate and not row.here else []
+        missing = self._size(row) - (row.download.done_bytes if row.download else 0)
+        if 0 < self._free < missing and not row.here:
+            words.append(f"It takes {size_text(missing)} on the disk, where {size_text(self._free)} are free.")
+        self._notice.setText(" ".join(words))
+        self._notice.setVisible(bool(words))
+
+    def _size(self, row: HubRow) -> int:
+        return sum(file.size_bytes for file in self._detail.files) if self._detail else row.model.size_bytes
 
     def _show_fit(self) -> None:
         if self._row is None:

@@ -15,16 +15,14 @@ _NO_CALL = "Nothing was asked of the network yet. Type a name and press Return t
 
 
 class SearchState(QWidget):
-    """A line or a card. `popular_asked` and `again_asked` are for a search, `page_asked` carries an address."""
+    """A line or a card. `popular_asked` and `again_asked` are for a search."""
 
     popular_asked = Signal()
     again_asked = Signal()
-    page_asked = Signal(str)
     token_asked = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._link = ""
         self.setObjectName("searchState")
         self._spinner = Spinner(theme, "Searching", parent=self)
         self._spinner.stand_on(theme.color("content"))
@@ -37,8 +35,6 @@ class SearchState(QWidget):
         self._text.setObjectName("searchText")
         self._problem = ProblemCard(theme, self)
         self._problem.setObjectName("searchProblem")
-        self._page = Link(theme, "Open page", style="small", parent=self)
-        self._page.setObjectName("searchPage")
         self._token = Link(theme, "Enter a token…", style="small", parent=self)
         self._token.setObjectName("searchToken")
         self._again = Link(theme, "Try again", style="small", parent=self)
@@ -50,7 +46,7 @@ class SearchState(QWidget):
         head.addStretch(1)
         head.addWidget(self._popular)
         links.setSpacing(16)
-        for link in (self._page, self._token, self._again):
+        for link in (self._token, self._again):
             links.addWidget(link)
         links.addStretch(1)
         layout = QVBoxLayout(self)
@@ -63,7 +59,6 @@ class SearchState(QWidget):
         self._popular.clicked.connect(self.popular_asked)
         self._again.clicked.connect(self.again_asked)
         self._token.clicked.connect(self.token_asked)
-        self._page.clicked.connect(lambda: self.page_asked.emit(self._link))
 
     def show_recommended(self) -> None:
         """Say that these are Flint's own recommendations."""
@@ -98,7 +93,5 @@ class SearchState(QWidget):
         self._spinner.setVisible(spinning)
         self._popular.setVisible(popular)
         self._problem.show_problem(error.text if error else "", asked_hint(error) if error else "")
-        self._link = error.link if error else ""
-        self._page.setVisible(bool(self._link))
         self._token.setVisible(bool(error and error.code in TOKEN_ERRORS))
         self._again.setVisible(error is not None)

@@ -68,6 +68,7 @@ def test_by_keyboard_the_same(found):
     assert found.driver.ask("Hello").text == FOX
 
 
+@pytest.mark.drives("segment.machine", "segment.discover")
 def test_nothing_is_asked_of_the_network_until_somebody_asks(found, server):
     found.wait(lambda: all(row.assessment for row in found.rows()))
     assert len(found.rows()) >= 6
@@ -79,6 +80,7 @@ def test_nothing_is_asked_of_the_network_until_somebody_asks(found, server):
 
 
 @pytest.mark.drives("showPopular", "sortResults", "filterQuantization", "filterLicence", "fitsOnly")
+@pytest.mark.drives("sortResults.menu", "filterQuantization.menu", "filterLicence.menu")
 def test_popular_models_are_sorted_and_filtered(found):
     found.click("showPopular")
     found.wait(lambda: found.ids() == [FOX_ID, GATED_ID, LARGE_ID, SLOW_ID] and all(r.assessment for r in found.rows()))
@@ -289,3 +291,68 @@ def test_more_are_shown_where_there_are_more(found, server):
     found.click("moreResults")
     found.wait(lambda: len(found.rows()) == 40)
     assert not found.shows("moreResults")
+
+
+@pytest.mark.drives("problemPage", "problemToken", "cancelToken")
+def test_a_gated_description_leads_to_its_page_and_to_a_token(found, server):
+    found.search("gated", 1)
+    server.fault("api/models/org", status=401, headers={"X-Error-Code": "GatedRepo"}, times=None)
+    found.click_row(GATED_ID)
+    found.wait(lambda: found.page.detail.problem.text)
+    found.click("problemPage")
+    question = found.driver.part("linkQuestion")
+    assert GATED_ID in question.informativeText()
+    question.reject()
+    found.click("problemToken")
+    found.wait(lambda: found.shows("tokenDialog"))
+    found.click("cancelToken")
+    found.wait(lambda: found.hub._token is None)
+    assert not server.requests("whoami")
+
+
+@pytest.mark.drives("searchToken", "forgetToken", "tokenField")
+def test_a_search_that_needs_an_account_leads_to_a_token_which_can_be_forgotten(found, server):
+    server.tokens.add("hf_good")
+    server.fault("api/models", status=401, times=1)
+    found.type("fox")
+    found.wait(lambda: found.shows("searchToken"))
+    found.click("searchToken")
+    dialog = found.driver.part("tokenDialog")
+    QTest.keyClicks(dialog.field, "hf_good")
+    QTest.keyClick(dialog.field, Qt.Key.Key_Return)
+    found.wait(lambda: found.hub._token is None)
+    found.hub.ask_for_token(found.dialog)
+    found.wait(lambda: found.hub._token._forget.isVisible())
+    QTest.mouseClick(found.hub._token._forget, Qt.MouseButton.LeftButton)
+    found.wait(lambda: found.hub._token is None)
+    assert "The token was forgotten." in [text for text, _ in found.driver.toasts()]
+
+
+@pytest.mark.drives("hubResults", "modelSearch")
+def test_arrows_lead_through_the_list_and_the_row_they_rest_on_is_described(found, server):
+    found.search("org", 4)
+    QTest.keyClick(found.dialog.search, Qt.Key.Key_Down)
+    QTest.keyClick(found.dialog.search, Qt.Key.Key_Down)
+    assert found.page.detail.model_id == LARGE_ID
+    found.wait(lambda: found.page.detail.detail)
+    assert server.requests(f"api/models/{LARGE_ID}")
+    assert not server.requests(f"api/models/{GATED_ID}")  # The arrows only passed it by.
+    found.page.results.setFocus()
+    QTest.keyClick(found.page.results, Qt.Key.Key_Up)
+    assert found.page.detail.model_id == GATED_ID
+
+
+def test_a_download_without_a_network_waits_and_says_when_it_tries_again(found, server):
+    found.search("slow", 1)
+    found.pick(SLOW_ID)
+    server.fault("cdn/", status=503, times=None, headers={"Retry-After": "30"})
+    found.click("downloadModel")
+    found.wait(lambda: found.state(SLOW_ID) == "waiting")
+    assert "Tries again" in found.row(SLOW_ID).findChild(QLabel, "downloadState").words
+    assert found.text("downloadSummary") == "1 waiting"
+
+
+def test_what_does_not_fit_on_the_disk_is_told_before_the_first_byte(found):
+    found.search("large", 1)
+    found.page.detail.set_free(10**9)
+    assert found.text("fetchNotice") == "It takes 140 GB on the disk, where 1.0 GB are free."
