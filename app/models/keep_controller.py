@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QMessageBox
 
 from app.bridge import Bridge
 from app.models.controller import ModelController
+from app.models.template_controller import TemplateController
 from app.models.words import size_text
 from app.theme import Theme
 from engine.core.facts import ModelEntry
@@ -42,7 +43,7 @@ class KeepController(QObject):
         self._dialog: ModelsDialog | None = None
         self._asked: set[str] = set()
         self._making = self._making_name = ""
-        self._removing = ""
+        self._templates = TemplateController(theme, bridge, self)
         bridge.received.connect(self._take)
 
     def join(self, dialog: "ModelsDialog") -> None:
@@ -54,6 +55,8 @@ class KeepController(QObject):
     def _serve(self, what: str, bits: str, entry: ModelEntry) -> None:
         if what == "notes":
             self._ask_notes(entry)
+        elif what == "template" and self._dialog is not None:
+            self._templates.show(entry, self._dialog)
         elif what == "trash":
             self._ask_removal(entry)
         elif what == "update":

@@ -1,4 +1,4 @@
-"""What can be done with a model that is here: rename, notes, update, quantize, move to the trash."""
+"""What can be done with a model that is here: name, notes, chat template, update, quantize, move to the trash."""
 
 import re
 from collections.abc import Callable
@@ -23,6 +23,9 @@ def fill_keep_menu(menu: QMenu, entry: ModelEntry, wish: Wish, show_folder: Call
     """Fill a menu for a model; `show_words` names what `show_folder` does on this system."""
     menu.addAction(show_words).triggered.connect(lambda: show_folder())
     menu.addAction("Name and Notes…").triggered.connect(lambda: wish("notes", ""))
+    template = menu.addAction("Chat Template…")
+    template.setEnabled(entry.kind == "mlx" and not entry.problem)
+    template.triggered.connect(lambda: wish("template", ""))
     if entry.origin == "huggingface":
         menu.addAction("Check for a Newer Version").triggered.connect(lambda: wish("update", ""))
     copies = menu.addMenu("Make a Smaller Copy")

@@ -5,7 +5,7 @@ import sys
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QLabel, QMenu, QMessageBox, QPlainTextEdit, QWidget
+from PySide6.QtWidgets import QAbstractButton, QLabel, QMenu, QMessageBox, QPlainTextEdit, QWidget
 
 from app.widgets.toast import Toast
 from engine.core.paths import locate
@@ -105,13 +105,63 @@ def test_the_menu_opens_and_acts_by_keyboard(models):
     models.dialog.detail.more.setFocus(Qt.FocusReason.TabFocusReason)
     QTest.keyClick(models.dialog.detail.more, Qt.Key.Key_Space)
     menu = next(menu for menu in models.dialog.findChildren(QMenu, "modelMoreMenu") if menu.isVisible())
-    QTest.keyClick(menu, Qt.Key.Key_Down)
-    QTest.keyClick(menu, Qt.Key.Key_Down)
-    QTest.keyClick(menu, Qt.Key.Key_Return)
+    for key in (Qt.Key.Key_Down, Qt.Key.Key_Down, Qt.Key.Key_Return):
+        QTest.keyClick(menu, key)
     notes = child(models.dialog, "modelNotes")
     models.wait(notes.isVisible)
     QTest.keyClick(notes, Qt.Key.Key_Escape)
     assert not notes.isVisible()
+
+
+def open_template(driver):
+    pick(menu_of(driver), "Chat Template")
+    dialog = child(driver.dialog, "modelTemplate")
+    driver.wait(lambda: "And of Italy?" in preview(dialog))
+    return dialog
+
+
+def preview(dialog):
+    return child(dialog, "modelTemplatePreview", QPlainTextEdit).toPlainText()
+
+
+def write_template(dialog, text):
+    field = child(dialog, "modelTemplateText", QPlainTextEdit)
+    field.setFocus()
+    QTest.keyClick(field, Qt.Key.Key_A, Qt.KeyboardModifier.ControlModifier)
+    QTest.keyClicks(field, text)
+
+
+def kept():
+    return Notebook(locate().data / "model-notes.json").of("wide").template
+
+
+@pytest.mark.drives("modelTemplateText", "modelTemplateSave", "modelTemplateReset", "modelTemplatePreview")
+def test_a_template_is_written_seen_and_used_and_the_models_own_comes_back(models):
+    dialog = open_template(models)
+    save = child(dialog, "modelTemplateSave", QAbstractButton)
+    write_template(dialog, "ASK {{ messages[-1].content }}")
+    assert not save.isEnabled()
+    models.wait(lambda: preview(dialog) == "ASK And of Italy?")
+    QTest.mouseClick(child(dialog, "modelTemplatePreview", QPlainTextEdit).viewport(), LEFT)
+    QTest.mouseClick(save, LEFT)
+    models.wait(lambda: kept() == "ASK {{ messages[-1].content }}")
+    models.wait(lambda: models.dialog.findChild(QWidget, "modelTemplate") is None)
+    dialog = open_template(models)
+    assert preview(dialog) == "ASK And of Italy?"
+    QTest.mouseClick(child(dialog, "modelTemplateReset"), LEFT)
+    models.wait(lambda: preview(dialog) != "ASK And of Italy?")
+    QTest.mouseClick(child(dialog, "modelTemplateSave"), LEFT)
+    models.wait(lambda: kept() == "")
+
+
+@pytest.mark.drives("modelTemplateCancel")
+def test_a_template_that_does_not_render_says_why_and_is_not_kept(models):
+    dialog = open_template(models)
+    write_template(dialog, "{% if %}")
+    models.wait(lambda: any("does not parse" in label.text() for label in dialog.findChildren(QLabel)))
+    assert not child(dialog, "modelTemplateSave", QAbstractButton).isEnabled()
+    QTest.mouseClick(child(dialog, "modelTemplateCancel"), LEFT)
+    assert kept() == ""
 
 
 @pytest.mark.drives("removeModelConfirm")

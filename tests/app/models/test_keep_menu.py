@@ -25,10 +25,10 @@ def action(menu, start):
 
 def test_each_entry_is_a_wish(qtbot):
     menu, wishes = menu_for(qtbot, FULL)
-    for start in ("Open folder", "Name and Notes", "Check for", "Move to Trash"):
+    for start in ("Open folder", "Name and Notes", "Chat Template", "Check for", "Move to Trash"):
         action(menu, start).trigger()
     action(action(menu, "Make a Smaller").menu(), "4 bits, about 4.5 GB").trigger()
-    assert wishes == ["folder", ("notes", ""), ("update", ""), ("trash", ""), ("quantize", "4")]
+    assert wishes == ["folder", ("notes", ""), ("template", ""), ("update", ""), ("trash", ""), ("quantize", "4")]
 
 
 @pytest.mark.parametrize(("origin", "words"), [("lmstudio", "Kept by LM Studio"), ("ollama", "Kept by Ollama")])
