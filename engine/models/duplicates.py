@@ -4,16 +4,14 @@ Content is known by the SHA-256 that names a blob or that an import noted; else 
 """
 
 import dataclasses
-import hashlib
-import os
 import re
 from collections.abc import Iterable
 from pathlib import Path
 
 from engine.core.facts import ModelCopy, ModelEntry
+from engine.models.content_sample import content_sample
 from engine.models.record import read_record
 
-SAMPLE_BYTES = 65536
 _SHA256 = re.compile(r"(?:sha256-)?([0-9a-f]{64})")
 
 type _Key = tuple[object, ...]
@@ -33,47 +31,47 @@ class Duplicates:
         first: dict[_Key, int] = {}
         found: list[ModelEntry] = []
         for entry in entries:
-            keys = [] if entry.problem else self._keys(entry)
-            place = next((first[key] for key in keys if key in first), None)
+            known_by, found_by = ([], []) if entry.problem else self._keys(entry)
+            place = next((first[key] for key in (*known_by, *found_by) if key in first), None)
             if place is not None and not (entry.origin == found[place].origin == "flint" and entry.kind == "mlx"):
                 copy = ModelCopy(entry.id, entry.path, entry.origin, entry.size_bytes)
                 found[place] = dataclasses.replace(found[place], copies=(*found[place].copies, copy))
             else:
                 place = len(found)
                 found.append(entry)
-            for key in keys:
+            for key in known_by:
                 first.setdefault(key, place)
         return found
 
-    def _keys(self, entry: ModelEntry) -> list[_Key]:
+    def _keys(self, entry: ModelEntry) -> tuple[list[_Key], list[_Key]]:
+        """Return what an entry's content is known by, and what else finds the model that was made of it."""
         path = Path(entry.path)
         try:
-            return self._of_gguf(path, entry.size_bytes) if entry.kind == "gguf" else self._of_folder(path)
+            return self._of_gguf(path, entry.size_bytes) if entry.kind == "gguf" else (self._of_folder(path), [])
         except (OSError, RuntimeError):
-            return []
+            return [], []
 
-    def _of_gguf(self, path: Path, size: int) -> list[_Key]:
-        keys: list[_Key] = [("source", path.name, size), ("gguf", size, self._sample(path))]
+    def _of_gguf(self, path: Path, size: int) -> tuple[list[_Key], list[_Key]]:
+        keys: list[_Key] = [("gguf", size, self._sample(path))]
         match = _SHA256.fullmatch(path.resolve().name)
-        return [*keys, ("sha256", match[1])] if match else keys
+        # The name and the size find what an earlier Flint imported; two files are not the same for them.
+        return [*keys, ("sha256", match[1])] if match else keys, [("imported", path.name, size)]
 
     def _of_folder(self, folder: Path) -> list[_Key]:
         weights = sorted(folder.glob("model*.safetensors"))
         keys: list[_Key] = [("folder", *((path.name, path.stat().st_size, self._sample(path)) for path in weights))]
         record = read_record(folder)
         if record is not None and record.source_sha256:
-            keys += [("sha256", record.source_sha256), ("source", record.source_name, record.source_size)]
+            keys.append(("sha256", record.source_sha256))
+            if record.source_sample:
+                keys.append(("gguf", record.source_size, record.source_sample))
+            else:
+                keys.append(("imported", record.source_name, record.source_size))
         return keys
 
     def _sample(self, path: Path) -> str:
-        """Return a digest of pieces from all over a file: two files of one size that differ nowhere in them are the same."""
         status = path.stat()
         key = (str(path), status.st_size, status.st_mtime_ns)
         if key not in self._samples:
-            digest = hashlib.sha256()
-            with path.open("rb") as file:
-                for place in (0, status.st_size // 3, status.st_size // 2, max(0, status.st_size - SAMPLE_BYTES)):
-                    file.seek(place, os.SEEK_SET)
-                    digest.update(file.read(SAMPLE_BYTES))
-            self._samples[key] = digest.hexdigest()
+            self._samples[key] = content_sample(path)
         return self._samples[key]

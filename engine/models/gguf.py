@@ -17,6 +17,7 @@ from pathlib import Path
 
 from engine.core.disk import disk_errors
 from engine.core.errors import DiskFull
+from engine.models.content_sample import content_sample
 from engine.models.gguf_file import Header
 from engine.models.gguf_header import read_header
 from engine.models.gguf_model import read_model
@@ -85,7 +86,8 @@ def import_gguf(
             _check_space(model, tokenizer, destination_root, name, bits)
             with reopened() as opened:
                 _write_model(header, model, tokenizer, folder, opened, bits)
-                record = Record(name, header.path.name, header.file_size, opened.sha256(), rounded)
+                whole = (header.path.name, header.file_size, opened.sha256())
+                record = Record(name, *whole, rounded, source_sample=content_sample(header.path))
             write_record(folder, record)
             _flush(folder)
             return _place(folder, destination_root, record)

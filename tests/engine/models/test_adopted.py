@@ -173,6 +173,31 @@ def test_an_imported_file_is_the_model_it_became(studio, blobs, gguf, flint_home
     assert [copy.origin for copy in entry.copies] == ["lmstudio", "ollama"]
 
 
+def test_files_of_one_name_and_size_are_two_models(studio, gguf, tmp_path, flint_home):
+    put_in_lmstudio(studio, "one/ggml", gguf)
+    other = tmp_path / "other" / gguf.name
+    other.parent.mkdir()
+    content = bytearray(gguf.read_bytes())
+    content[-1] ^= 1
+    other.write_bytes(content)
+    put_in_lmstudio(studio, "two/ggml", other)
+    assert len(entries()) == 2
+    import_gguf(gguf, flint_home / "models")
+    imported, left = entries()
+    assert [copy.id for copy in imported.copies] == [f"one/ggml/{gguf.name}"]
+    assert left.id == f"two/ggml/{gguf.name}"
+
+
+def test_what_an_earlier_flint_imported_is_found_by_name_and_size(studio, gguf, flint_home):
+    put_in_lmstudio(studio, "org/tiny-gguf", gguf)
+    folder = import_gguf(gguf, flint_home / "models")
+    record = json.loads((folder / "flint.json").read_text())
+    del record["source_sample"]
+    (folder / "flint.json").write_text(json.dumps(record))
+    (entry,) = entries()
+    assert [copy.origin for copy in entry.copies] == ["lmstudio"]
+
+
 def test_one_folder_in_two_apps_is_one_model(studio, tiny, tmp_path):
     put_in_cache(tmp_path / "hf-home" / "hub", "org/tiny", tiny)
     folder = put_in_lmstudio(studio, "org/tiny", tiny)
