@@ -5,52 +5,70 @@ import itertools
 import logging
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from queue import Empty, SimpleQueue
 
-from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtCore import QObject, QTimer, Signal
 
 logger = logging.getLogger("flint.app")
 
+_LOOK_MS = 33
+
+type _Results = SimpleQueue[tuple[str, int, object]]
+
 
 class Background(QObject):
-    """`done` carries a key and what its newest work returned, None where it failed; older work of that key is dropped."""
+    """`done` carries a key and what its newest work returned, None where it failed; older work of that key is dropped.
+
+    The thread touches no Qt object, for those can be gone before it ends: results are looked for while some are awaited.
+    """
 
     done = Signal(str, object)
-    _ready = Signal(str, int, object)
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="flint-fit")
         self._newest: dict[str, int] = {}
         self._numbers = itertools.count(1)
-        self._ready.connect(self._tell, Qt.ConnectionType.QueuedConnection)
+        self._results: _Results = SimpleQueue()
+        self._awaited = 0
+        self._timer = QTimer(self, interval=_LOOK_MS)
+        self._timer.timeout.connect(self._look)
 
     def run(self, key: str, work: Callable[[], object]) -> None:
         """Do `work` after what was asked before it; nothing once closed."""
         number = next(self._numbers)
         self._newest[key] = number
-        with contextlib.suppress(RuntimeError):
-            self._pool.submit(self._carry_out, key, number, work)
+        with contextlib.suppress(RuntimeError):  # The pool takes nothing after `close`.
+            self._pool.submit(_carry_out, self._newest, self._results, key, number, work)
+            self._awaited += 1
+            self._timer.start()
 
     def forget(self) -> None:
         """Drop what waits, and what is being done."""
         self._newest.clear()
 
     def close(self) -> None:
-        """Drop everything and end the thread."""
+        """Drop everything and end the thread, without waiting for what it does."""
         self._newest.clear()
+        self._timer.stop()
         self._pool.shutdown(wait=False, cancel_futures=True)
 
-    def _carry_out(self, key: str, number: int, work: Callable[[], object]) -> None:
-        if self._newest.get(key) != number:
-            return
+    def _look(self) -> None:
+        with contextlib.suppress(Empty):
+            while True:
+                key, number, result = self._results.get_nowait()
+                self._awaited -= 1
+                if self._newest.get(key) == number:
+                    self.done.emit(key, result)
+        if not self._awaited:
+            self._timer.stop()
+
+
+def _carry_out(newest: dict[str, int], results: _Results, key: str, number: int, work: Callable[[], object]) -> None:
+    result = None
+    if newest.get(key) == number:
         try:
             result = work()
         except Exception:
             logger.exception("work for %s failed", key)
-            result = None
-        with contextlib.suppress(RuntimeError):  # The window may be gone by now.
-            self._ready.emit(key, number, result)
-
-    def _tell(self, key: str, number: int, result: object) -> None:
-        if self._newest.get(key) == number:
-            self.done.emit(key, result)
+    results.put((key, number, result))

@@ -108,7 +108,8 @@ class ModelsDialog(QDialog):
         self._lay_out()
         self._connect()
         self.set_models((), "")
-        self._where.setVisible(hub is not None)
+        for part in (self._where, self._empty.discover):
+            part.setVisible(hub is not None)
         self.show_place("discover" if hub is not None else "machine")
 
     def set_models(self, entries: Sequence[ModelEntry], current_id: str | None) -> None:
@@ -285,6 +286,7 @@ class ModelsDialog(QDialog):
         self.detail.chat_requested.connect(self._choose)
         self._import.clicked.connect(self.ask_for_file)
         self._empty.import_requested.connect(self.ask_for_file)
+        self._empty.discover_requested.connect(lambda: self.show_place("discover"))
         self._done.clicked.connect(self.accept)
         self._import_row.cancelled.connect(self.import_cancelled)
 

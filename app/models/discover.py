@@ -90,6 +90,13 @@ class Discover(QWidget):
         self.sort.setEnabled(True)
         self._hub.search(self._query, cast("HubSort", self.sort.value))
 
+    def try_again(self) -> None:
+        """Ask again what failed: the search, and what is known of the model on show."""
+        if self.state.failed:
+            self.search(self._query or "")
+        elif self.detail.problem.text:
+            self._describe()
+
     def show_recommended(self) -> None:
         """Show what Flint recommends; the network is not asked."""
         self._query = None

@@ -9,6 +9,7 @@ from app.bridge import Bridge
 from app.models.controller import ModelController
 from app.models.download_controller import DownloadController
 from app.models.hub_controller import HubController
+from app.models.hub_words import TOKEN_ERRORS
 from app.theme import Theme
 from app.widgets.toast import Toaster
 from app.widgets.web_link import open_link
@@ -142,6 +143,17 @@ class HubPlace(QObject):
             self._dialog.show_note(kept, where)
         else:
             self._toaster.show(kept, where)
+
+        if name:
+            self._try_again()
+
+    def _try_again(self) -> None:
+        """Go on with what only wanted a token."""
+        for download in self.downloads.downloads:
+            if download.state == "failed" and download.error and download.error.code in TOKEN_ERRORS:
+                self.downloads.start(download.model_id)
+        if self.discover is not None and self.discover.isVisible():
+            self.discover.try_again()
 
     def _on_failed(self, error: ErrorInfo) -> None:
         if self._dialog is not None and self._dialog.isVisible():

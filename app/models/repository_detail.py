@@ -112,6 +112,9 @@ class RepositoryDetail(QScrollArea):
         self._link = detail.page
         self._refresh(self._row)
         card = detail.card
+        if card.strip():
+            self._note.setText("Reading the card…")
+            self._note.show()
         self._work.run("card", lambda: card_html(card))
 
     def show_failure(self, error: ErrorInfo) -> None:
@@ -180,7 +183,7 @@ class RepositoryDetail(QScrollArea):
         self._read_card.clicked.connect(lambda: self.card_asked.emit(self.model_id))
         self.card.link_activated.connect(self.page_asked)
         self.fit.judged.connect(self._show_verdict)
-        self._work.done.connect(lambda _key, text: self.card.show_html(text or ""))
+        self._work.done.connect(self._show_card)
 
     def _lay_out(self, page: QWidget) -> None:
         outer = QVBoxLayout(page)
@@ -255,6 +258,11 @@ class RepositoryDetail(QScrollArea):
             self._badge.show_words(*row.badge)
         else:
             self._badge.show_words(*badge_of(row.assessment))
+
+    def _show_card(self, _key: str, text: object) -> None:
+        self.card.show_html(text if isinstance(text, str) else "")
+        if text:
+            self._note.hide()
 
     def _show_notice(self, row: HubRow) -> None:
         """Say what stands in the way of fetching it, before the first byte."""

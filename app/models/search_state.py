@@ -60,6 +60,11 @@ class SearchState(QWidget):
         self._again.clicked.connect(self.again_asked)
         self._token.clicked.connect(self.token_asked)
 
+    @property
+    def failed(self) -> bool:
+        """Whether the last search failed."""
+        return bool(self._problem.text)
+
     def show_recommended(self) -> None:
         """Say that these are Flint's own recommendations."""
         self._show("Recommended for this machine", _NO_CALL, popular=True)
