@@ -26,6 +26,7 @@ from engine.core.keep_messages import (
     UpdateChecked,
 )
 from engine.core.messages import Cancelled, Event, Failed, Finished
+from engine.core.system_trash import TrashRefused
 from engine.models.choice import preferred
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ class KeepController(QObject):
         self._models = models
         self._dialog: ModelsDialog | None = None
         self._asked: set[str] = set()
+        self._removing: dict[str, ModelEntry] = {}
         self._making = self._making_name = ""
         self._templates = TemplateController(theme, bridge, self)
         bridge.received.connect(self._take)
@@ -97,10 +99,12 @@ class KeepController(QObject):
         box.finished.connect(lambda: self._remove(entry) if box.clickedButton() == remove else None)
         box.open()
 
-    def _remove(self, entry: ModelEntry) -> None:
+    def _remove(self, entry: ModelEntry, *, for_good: bool = False) -> None:
         if self._models.model is not None and self._models.model.id == entry.id:
             self._models.unload()
-        self._send(RemoveModel(self._bridge.new_id("remove"), entry.id))
+        request_id = self._bridge.new_id("remove")
+        self._removing[request_id] = entry
+        self._send(RemoveModel(request_id, entry.id, for_good))
 
     def _stop(self) -> None:
         if self._making:
@@ -128,7 +132,11 @@ class KeepController(QObject):
                 self._on_end(event)
 
     def _on_removed(self, event: ModelRemoved) -> None:
-        self._tell(f"{event.name} is in the trash.", f"Emptying it frees {size_text(event.freed_bytes)}.")
+        freed = size_text(event.freed_bytes)
+        if event.trash:
+            self._tell(f"{event.name} is in the trash.", f"Emptying it frees {freed}.")
+        else:
+            self._tell(f"{event.name} is deleted.", f"{freed} are free again.")
         if event.model_id == self._models.model_id:
             left = [entry for entry in self._models.entries if entry.id != event.model_id]
             if other := preferred(left):
@@ -147,8 +155,14 @@ class KeepController(QObject):
             self._making = ""
             if self._dialog is not None:
                 self._dialog.end_import()
+        removing = self._removing.pop(event.request_id, None)
         if isinstance(event, Failed) and self._dialog is not None:
-            self._dialog.show_problem(event.error.text, event.error.hint)
+            if removing is not None and event.error.code == TrashRefused.code:
+                # As where the models are on a disk of their own: there is another way, which has to be chosen.
+                delete = ("Delete for Good", lambda: self._remove(removing, for_good=True))
+                self._dialog.tell(event.error.text, "It can only be deleted for good.", delete)
+            else:
+                self._dialog.show_problem(event.error.text, event.error.hint)
         self._models.refresh()
 
     def _show_making(self, fraction: float, stage: str) -> None:

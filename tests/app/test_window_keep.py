@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QAbstractButton, QLabel, QMenu, QMessageBox, QPlai
 
 from app.widgets.toast import Toast
 from engine.core.paths import locate
+from engine.core.system_trash import TrashRefused
 from engine.models.notebook import Notebook
 from tests.app.window_driver import give_model, open_window, remember
 from tests.models.tiny import tiny_llama
@@ -176,6 +177,21 @@ def test_a_model_goes_to_the_trash_after_a_question(models, trash):
     models.wait(lambda: "wide is in the trash." in told(models))
     models.wait(lambda: [entry.id for entry in models.window.models.entries] == ["fox"])
     assert (trash / "wide" / "config.json").exists()
+
+
+@pytest.mark.drives("toastAction")
+def test_where_the_trash_is_on_another_disk_it_can_be_deleted_for_good(models, monkeypatch):
+    def refused(path):
+        raise TrashRefused(f"{path.name} is on another disk than the trash.")
+
+    monkeypatch.setattr("engine.models.removal.move_to_trash", refused)
+    pick(menu_of(models), "Move to Trash")
+    QTest.mouseClick(child(models.dialog, "removeModelConfirm"), LEFT)
+    models.wait(lambda: "wide is on another disk than the trash." in told(models))
+    assert (locate().models / "wide").exists()
+    QTest.mouseClick(child(models.dialog, "toastAction"), LEFT)
+    models.wait(lambda: "wide is deleted." in told(models))
+    assert not (locate().models / "wide").exists()
 
 
 def test_the_model_in_use_gives_way_to_another(models):
