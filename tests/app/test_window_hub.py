@@ -248,7 +248,7 @@ def test_a_gated_model_asks_for_a_token_which_the_hub_checks(found, server):
     dialog.field.selectAll()
     QTest.keyClicks(dialog.field, "hf_good")
     found.click("saveToken")
-    found.wait(lambda: not dialog.isVisible())
+    found.wait(lambda: found.hub._token is None)
     assert any("only you can read" in hint for _, hint in found.driver.toasts())
     found.wait(lambda: found.state(GATED_ID) == "done")
 
