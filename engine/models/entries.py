@@ -1,6 +1,9 @@
 """A model's entry in the list, made from its folder or its GGUF. A GGUF's header holds its vocabulary: what it said is kept."""
 
 import contextlib
+import json
+import os
+import tempfile
 from pathlib import Path
 
 from engine.core.errors import FlintError
@@ -10,6 +13,10 @@ from engine.models.generation_config import read_recommended
 from engine.models.huggingface_cache import CachedRepository
 from engine.models.integrity import problem_of
 from engine.models.names import human_name
+
+_VERSION = 1
+
+type _GgufFacts = tuple[str, int, str, str, str]
 
 
 def entry_of(model_id: str, name: str, path: Path, origin: str, kind: str, **facts: object) -> ModelEntry:
@@ -55,10 +62,38 @@ def cached_entry(repository: CachedRepository) -> ModelEntry:
 
 
 class GgufEntries:
-    """Makes the entries of GGUFs, and reads a file's header again only when the file changed."""
+    """Makes the entries of GGUFs, and reads a file's header again only when the file changed.
 
-    def __init__(self) -> None:
-        self._headers: dict[tuple[str, int, int], tuple[str, int, str, str, str]] = {}
+    What a header said is kept in the file `known` between runs: reading vocabularies takes a quarter of a second each. Only of
+    models that can be imported: what is wrong with another may be nothing to the next Flint.
+    """
+
+    def __init__(self, known: Path) -> None:
+        self._file = known
+        self._headers: dict[str, _GgufFacts] | None = None
+        self._new = False
+
+    def keep(self) -> None:
+        """Write what is new to the file; where that can't be written, headers are read again the next time."""
+        if not self._new or self._headers is None:
+            return
+        self._new = False
+        kept = {key: facts for key, facts in self._headers.items() if not facts[3] and Path(key.rpartition("|")[0]).exists()}
+        with contextlib.suppress(OSError):
+            self._file.parent.mkdir(parents=True, exist_ok=True)
+            handle, name = tempfile.mkstemp(dir=self._file.parent, prefix=".gguf-")
+            with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as file:
+                json.dump({"version": _VERSION, "files": kept}, file)
+            Path(name).replace(self._file)
+
+    def _facts(self, path: Path, size: int, changed_ns: int) -> _GgufFacts:
+        if self._headers is None:
+            self._headers = _read_known(self._file)
+        key = f"{path}|{size}:{changed_ns}"
+        if key not in self._headers:
+            self._headers[key] = _gguf_facts(path)
+            self._new = True
+        return self._headers[key]
 
     def entry(self, path: Path, origin: str, model_id: str, name: str) -> ModelEntry:
         """Return the entry of the GGUF at `path`; with an empty name it gets the one that the file gives, or its own."""
@@ -69,10 +104,7 @@ class GgufEntries:
         except OSError as error:
             problem = f"{path.name} could not be read: {error.strerror}."
             return entry_of(model_id, name or human_name(path.stem), path, origin, "gguf", problem=problem)
-        key = (str(path), size, status.st_mtime_ns)
-        if key not in self._headers:
-            self._headers[key] = _gguf_facts(path)
-        architecture, context, quantization, problem, named = self._headers[key]
+        architecture, context, quantization, problem, named = self._facts(path, size, status.st_mtime_ns)
         return entry_of(
             model_id,
             name or named or human_name(path.stem),
@@ -87,7 +119,20 @@ class GgufEntries:
         )
 
 
-def _gguf_facts(path: Path) -> tuple[str, int, str, str, str]:
+def _read_known(file: Path) -> dict[str, _GgufFacts]:
+    """Return what an earlier run kept; nothing where that can't be read or is of another make."""
+    try:
+        document = json.loads(file.read_text("utf-8"))
+        files = document["files"] if document["version"] == _VERSION else {}
+        return {
+            str(key): (str(architecture), int(context), str(quantization), str(problem), str(named))
+            for key, (architecture, context, quantization, problem, named) in files.items()
+        }
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return {}
+
+
+def _gguf_facts(path: Path) -> _GgufFacts:
     """Return architecture, context, the kind that most bytes are stored in, the problem and the given name of a GGUF."""
     from engine.models.gguf_header import read_header  # Here, as the next: a window is shown before any list is made.
     from engine.models.gguf_model import read_model

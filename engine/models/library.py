@@ -38,7 +38,7 @@ class Library:
         self._cache = cache_folder(environ)
         self._package = starter_package
         self._environ = environ
-        self._ggufs = GgufEntries()
+        self._ggufs = GgufEntries(paths.cache / "gguf-headers.json")
         self._duplicates = Duplicates()
         self.notebook = Notebook(paths.data / "model-notes.json")
 
@@ -53,6 +53,7 @@ class Library:
         One that is in several places comes once and tells of the others.
         """
         found = [self._noted(entry) for entry in self._duplicates.merged(self.places())]
+        self._ggufs.keep()
         return tuple(
             sorted(found, key=lambda entry: (entry.problem != "", entry.kind != "mlx", entry.name.casefold(), entry.id))
         )

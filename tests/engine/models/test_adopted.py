@@ -154,6 +154,26 @@ def test_loops_of_links_end(studio, blobs, tiny, gguf):
     assert {entry.id for entry in entries()} == {"org/tiny", "x:latest"}
 
 
+def test_headers_are_read_once_also_by_the_next_run(studio, gguf, monkeypatch):
+    from engine.models import gguf_header
+
+    read = []
+    real = gguf_header.read_header
+    monkeypatch.setattr(gguf_header, "read_header", lambda path: read.append(path) or real(path))
+    path = put_in_lmstudio(studio, "org/tiny", gguf) / gguf.name
+    (studio / "org" / "tiny" / "bad.gguf").write_bytes(b"GGUF")
+    first = entries()
+    assert entries() == first
+    assert [each.name for each in read].count(gguf.name) == 1
+    assert [each.name for each in read].count("bad.gguf") == 2  # The next Flint may know what to do with it.
+    tiny_gguf(path, kind="Q8_0")
+    assert entries()[0].quantization == "Q8_0"
+    known = locate().cache / "gguf-headers.json"
+    for text in ("{", "[]", '{"version": 1, "files": {"a": 3}}'):
+        known.write_text(text)
+        assert entries()[0].quantization == "Q8_0"
+
+
 def test_one_file_in_two_apps_is_one_model(studio, blobs, gguf):
     put_in_lmstudio(studio, "org/tiny-gguf", gguf)
     blob = put_in_ollama(blobs, "tiny:latest", gguf)
