@@ -380,3 +380,15 @@ def test_what_does_not_fit_on_the_disk_is_told_before_the_first_byte(found):
     found.search("large", 1)
     found.page.detail.set_free(10**9)
     assert found.text("fetchNotice") == "It takes 140 GB on the disk, where 1.0 GB are free."
+
+
+@pytest.mark.drives("paletteField", "cancelToken")
+def test_the_palette_leads_to_the_token_and_asks_nothing_of_the_hub(qtbot, server):
+    with open_window(qtbot) as driver:
+        driver.key(Qt.Key.Key_K, Qt.KeyboardModifier.ControlModifier)
+        driver.type("hugging face token", "paletteField")
+        driver.key(Qt.Key.Key_Return, name="paletteField")
+        driver.wait(lambda: driver.part("tokenDialog").isVisible())
+        driver.click("cancelToken")
+        driver.wait(lambda: driver.window.hub._token is None)
+        assert server.asked == []
