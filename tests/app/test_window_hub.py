@@ -385,7 +385,7 @@ def test_what_does_not_fit_on_the_disk_is_told_before_the_first_byte(found):
 @pytest.mark.drives("paletteField", "cancelToken")
 def test_the_palette_leads_to_the_token_and_asks_nothing_of_the_hub(qtbot, server):
     with open_window(qtbot) as driver:
-        driver.key(Qt.Key.Key_K, Qt.KeyboardModifier.ControlModifier)
+        driver.window.center.open_palette()
         driver.type("hugging face token", "paletteField")
         driver.key(Qt.Key.Key_Return, name="paletteField")
         driver.wait(lambda: driver.part("tokenDialog").isVisible())
