@@ -131,6 +131,7 @@ def test_opening_a_chat_leaves_the_keyboard_in_the_composer(flint):
     assert flint.part("composer").hasFocus()
 
 
+@pytest.mark.drives("sidebarButton")
 def test_sidebar_gives_way_where_there_is_no_room_and_comes_back(flint):
     flint.window.resize(890, 700)
     assert not flint.part("sidebar").isVisible()
@@ -143,6 +144,7 @@ def test_sidebar_gives_way_where_there_is_no_room_and_comes_back(flint):
     assert not flint.part("sidebar").isVisible()
 
 
+@pytest.mark.drives("settingsButton", "toolbar")
 def test_settings_and_chat_both_have_room_at_the_least_size(flint):
     flint.window.resize(640, 480)
     flint.click("settingsButton")

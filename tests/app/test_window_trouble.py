@@ -60,6 +60,7 @@ BAD = [(lack_weights, "has no weights"), (cut_weights, "model.safetensors"), (un
 # -- models that do not fit ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.drives("loadAnywayButton")
 def test_a_model_that_does_not_fit_is_refused_and_loaded_when_somebody_insists(qtbot, fox, monkeypatch):
     import engine.inference.load_guard as guard
 

@@ -429,6 +429,7 @@ def test_delete_by_menu_and_undo_by_click(flint):
     assert flint.shown() == ["Hello", FOX, "More", FOX]
 
 
+@pytest.mark.drives("toast")
 def test_delete_by_key_takes_the_message_with_the_focus_else_the_last(flint):
     flint.ask("Hello")
     flint.ask("More")

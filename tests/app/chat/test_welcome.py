@@ -83,6 +83,7 @@ def test_ready_asks_and_offers_prompts_without_a_card(welcome):
     assert not any(visible(welcome, name) for name in ("welcomeCard", "noModelCard", "failureCard"))
 
 
+@pytest.mark.drives("lookAgainButton", "noModelCard")
 def test_no_model_says_where_they_are_looked_for_and_how_to_bring_one(welcome, qtbot):
     welcome.show_no_model(["Flint’s own folder: /home/me/models", "The Hugging Face cache: /home/me/hub"])
     assert "Flint’s own folder: /home/me/models\nThe Hugging Face cache: /home/me/hub" in said(welcome)
@@ -92,6 +93,7 @@ def test_no_model_says_where_they_are_looked_for_and_how_to_bring_one(welcome, q
             qtbot.mouseClick(button(welcome, name), LEFT)
 
 
+@pytest.mark.drives("chooseModelButton", "failureCard", "retryButton")
 def test_a_failure_says_why_and_what_to_do(welcome, qtbot):
     welcome.show_failure("The weights end too early.", "Import the model again.")
     assert {"The weights end too early.", "Import the model again."} <= set(said(welcome))
@@ -108,12 +110,14 @@ def test_markup_in_an_error_is_shown_as_it_is(welcome):
     assert "<img" not in label.text()
 
 
+@pytest.mark.drives("otherModelsLink", "welcomeCard")
 def test_other_models_are_one_click_away_while_one_loads(welcome, qtbot):
     welcome.show_progress("A model", 0.2, "")
     with qtbot.waitSignal(welcome.models_requested):
         qtbot.mouseClick(button(welcome, "otherModelsLink"), LEFT)
 
 
+@pytest.mark.drives("promptCard.*", "welcome")
 @pytest.mark.parametrize("number", [1, 2, 3])
 def test_a_prompt_card_offers_its_message_by_mouse_and_keyboard(welcome, qtbot, number):
     chosen = []

@@ -91,6 +91,7 @@ def test_a_click_on_a_row_shows_its_facts(qtbot, dialog):
     assert dialog.detail.entry == BROKEN
 
 
+@pytest.mark.drives("chatWithModel", "modelDetail")
 def test_chatting_chooses_the_model_and_closes(qtbot, dialog):
     with qtbot.waitSignal(dialog.model_chosen) as chosen:
         qtbot.mouseClick(dialog.detail.chat, LEFT)
@@ -107,6 +108,7 @@ def test_the_keyboard_alone_filters_walks_and_chooses(qtbot, dialog):
     assert chosen.args == ["file.gguf"]
 
 
+@pytest.mark.drives("modelResults")
 def test_return_on_a_broken_model_does_nothing(qtbot, dialog):
     dialog.select("a/broken")
     dialog.results.setFocus()
@@ -144,12 +146,14 @@ def test_a_model_that_just_came_is_selected_through_a_filter(qtbot, dialog):
     assert dialog.detail.entry.id == "m0"
 
 
+@pytest.mark.drives("doneButton")
 def test_done_closes_without_choosing(qtbot, dialog):
     with qtbot.assertNotEmitted(dialog.model_chosen):
         qtbot.mouseClick(button(dialog, "doneButton"), LEFT)
     assert not dialog.isVisible()
 
 
+@pytest.mark.drives("importFirst", "noModels")
 def test_without_models_it_says_how_to_get_one(qtbot, dialog, chooser, gguf):
     dialog.set_models((), None)
     assert dialog.findChild(QWidget, "noModels").isVisible()
@@ -164,6 +168,7 @@ def test_without_models_it_says_how_to_get_one(qtbot, dialog, chooser, gguf):
     assert dialog.detail.entry is not None
 
 
+@pytest.mark.drives("importButton")
 def test_the_import_button_asks_for_a_file(qtbot, dialog, chooser, gguf):
     chooser.path = str(gguf)
     with qtbot.waitSignal(dialog.import_requested) as asked:
@@ -200,6 +205,7 @@ def test_a_dropped_model_folder_is_imported(qtbot, dialog, tmp_path):
     assert asked.args == [str(folder)]
 
 
+@pytest.mark.drives("modelsDialog")
 def test_a_dropped_folder_that_is_no_model_is_told(qtbot, dialog, tmp_path):
     data, _ = drag(dialog, [tmp_path])
     with qtbot.assertNotEmitted(dialog.import_requested):
@@ -231,6 +237,7 @@ def test_dragged_text_is_refused(dialog):
     assert not event.isAccepted()
 
 
+@pytest.mark.drives("importCancel", "importRow")
 def test_an_import_is_shown_and_can_be_cancelled(qtbot, dialog):
     row = dialog.findChild(QWidget, "importRow")
     dialog.show_import("a.gguf", 5, 10)

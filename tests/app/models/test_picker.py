@@ -185,6 +185,7 @@ def test_without_an_id_the_current_model_is_found_by_its_name(qtbot, picker):
     assert picker.popover.card.entry(picker.popover.card.list.currentIndex().row()) == LARGE
 
 
+@pytest.mark.drives("modelPicker")
 def test_escape_closes_and_gives_the_keyboard_back(qtbot, picker):
     picker.setFocus()
     qtbot.keyClick(picker, Qt.Key.Key_Return)
@@ -193,6 +194,7 @@ def test_escape_closes_and_gives_the_keyboard_back(qtbot, picker):
     assert picker.hasFocus()
 
 
+@pytest.mark.drives("modelPopover")
 def test_a_press_beside_the_list_closes_it_and_does_nothing_else(qtbot, window, picker):
     pressed = []
     window.other.clicked.connect(lambda: pressed.append(1))
@@ -297,6 +299,7 @@ def test_without_any_model_the_list_leads_to_the_models_window(qtbot, picker):
     assert picker.popover.card.models.hasFocus()
 
 
+@pytest.mark.drives("modelPickerList")
 def test_an_open_list_follows_new_models_and_keeps_its_place(qtbot, picker):
     picker.open_list()
     card = picker.popover.card

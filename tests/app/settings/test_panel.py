@@ -250,6 +250,7 @@ def test_up_in_the_field_steps(panel, said, qtbot):
     assert said == [("chat", "top_k", 41)]
 
 
+@pytest.mark.drives("group.*", "row.*")
 @pytest.mark.drives("reset.*")
 def test_a_chat_shows_what_it_inherits_and_goes_back_to_it(panel, said, qtbot):
     panel.show_values({"temperature": 1.0}, {"temperature": 0.2})
@@ -273,6 +274,7 @@ def test_the_app_goes_back_to_the_default(panel, said, qtbot):
     assert editor(panel, "theme").value == "system"
 
 
+@pytest.mark.drives("settingsPanel")
 def test_without_a_chat_only_all_chats_can_be_shown(panel, qtbot):
     panel.show_values({}, None)
     assert panel.scope == "app"

@@ -17,6 +17,7 @@ def make(kind, theme):
 KINDS = pytest.mark.parametrize("kind", [Button, PrimaryButton, IconButton, GoButton, Link])
 
 
+@pytest.mark.drives("link.*")
 @KINDS
 def test_a_click_and_the_space_bar_press_it(kind, theme, window, qtbot):
     button = window.put(make(kind, theme))
@@ -80,6 +81,7 @@ def test_each_state_of_a_primary_button_has_its_own_fill(theme, window):
     assert fill() not in (theme.color("accent-fill").name(), theme.color("accent-fill-pressed").name())
 
 
+@pytest.mark.drives("button.*")
 def test_a_checked_icon_button_shows_the_accent(theme, window, qtbot):
     button = window.put(IconButton(theme, "stop", "Filled"))
     button.setCheckable(True)

@@ -150,6 +150,7 @@ def test_copied_files_are_pasted(flint, files):
     assert flint.window.page.composer.text == ""
 
 
+@pytest.mark.drives("mainWindow")
 @pytest.mark.parametrize("encoding", ["utf-16", "latin-1", "gbk", "shift_jis", "utf-8-sig"])
 def test_a_files_encoding_is_found(flint, files, encoding):
     text = WORDS[encoding] * 8

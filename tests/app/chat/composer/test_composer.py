@@ -100,6 +100,7 @@ def test_white_space_is_not_sent_and_offers_no_button(composer, qtbot, blank):
     assert composer.text == blank
 
 
+@pytest.mark.drives("sendButton")
 def test_the_send_button_sends_and_the_caret_is_back_in_the_text(composer, qtbot):
     qtbot.keyClicks(field(composer), "By mouse")
     qtbot.mouseClick(button(composer, "sendButton"), Qt.MouseButton.LeftButton)
@@ -205,6 +206,7 @@ def test_return_during_a_reply_keeps_the_text_and_says_why(composer, qtbot):
     assert composer.sent == ["Next question"]
 
 
+@pytest.mark.drives("stopButton")
 @pytest.mark.parametrize("way", ["button", "escape", "period"])
 def test_a_reply_is_stopped_by_button_escape_and_command_period(composer, qtbot, way):
     composer.set_phase("writing")

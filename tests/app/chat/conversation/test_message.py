@@ -240,6 +240,7 @@ def test_another_message_in_the_same_view_starts_folded(make):
 # -- what can be done ----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.drives("statsLine")
 def test_buttons_ask_for_what_they_say(make, qtbot):
     view = make(replied("5", sibling_index=1, sibling_count=3))
     for name, signal, wanted in (

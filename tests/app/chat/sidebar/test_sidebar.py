@@ -399,6 +399,7 @@ def test_the_menu_key_opens_the_menu_of_the_selected_chat(sidebar, qtbot):
     assert sidebar.heard.said[-1] == ("delete_requested", ("4",))
 
 
+@pytest.mark.drives("modelsButton")
 def test_focus_alone_picks_no_chat(sidebar, qtbot):
     sidebar.set_chats(CHATS)
     button(sidebar, "modelsButton").setFocus()
@@ -474,6 +475,7 @@ def test_nothing_found_is_said_with_the_words(sidebar, qtbot):
     assert view(sidebar).accessibleDescription() == "Nothing found for “zebra”"
 
 
+@pytest.mark.drives("clearSearchButton")
 @pytest.mark.parametrize("way", ["escape", "button"])
 def test_an_emptied_search_shows_the_chats_again(sidebar, qtbot, way):
     sidebar.set_chats(CHATS)
@@ -526,6 +528,7 @@ def test_focus_search_makes_the_next_words_replace_the_old(sidebar, qtbot):
 # -- the rest ----------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.drives("newChatButton")
 def test_the_rows_above_the_list_say_where_they_lead(sidebar, qtbot):
     qtbot.mouseClick(button(sidebar, "newChatButton"), LEFT)
     qtbot.mouseClick(button(sidebar, "modelsButton"), LEFT)
@@ -550,6 +553,7 @@ def test_shortcuts_are_named_as_the_platform_names_them(sidebar):
     assert button(sidebar, "newChatButton").accessibleDescription() == named
 
 
+@pytest.mark.drives("collapseButton")
 @pytest.mark.parametrize(("lights", "height"), [(True, 52), (False, 12)])
 def test_the_strip_leaves_room_for_the_traffic_lights_where_there_are_any(theme, qtbot, lights, height):
     sidebar = Sidebar(theme, traffic_lights=lights)
