@@ -57,8 +57,7 @@ class RepositoryDownload:
     """One repository's download. `run` may be called again after it raised: it goes on where it was.
 
     `changed` is called from the download's threads whenever there is something new to tell. What passes by itself (no
-    network, too many requests, a fault of the hub's) is waited for, longer each time, `first_pause_s` at first: `waiting`
-    then holds why, and until when by `time.monotonic`.
+    network, too many requests, a fault of the hub's) is waited for, longer each time, `first_pause_s` at first.
     """
 
     source: Source
@@ -68,7 +67,8 @@ class RepositoryDownload:
     free_bytes: Callable[[Path], int] = lambda folder: shutil.disk_usage(folder).free
     first_pause_s: float = 1.0
     done_bytes: int = 0
-    waiting: "tuple[HubError, float] | None" = None
+    _waits: dict[str, tuple[HubError, float]] = field(default_factory=dict)
+    _active: int = 0
     _stop: threading.Event = field(default_factory=threading.Event)
     _abort: threading.Event = field(default_factory=threading.Event)
     _gate: threading.Lock = field(default_factory=threading.Lock)
@@ -87,6 +87,12 @@ class RepositoryDownload:
     def total_bytes(self) -> int:
         """The size of all its files."""
         return sum(file.size_bytes for file in self.detail.files)
+
+    @property
+    def waiting(self) -> tuple[HubError, float] | None:
+        """Why nothing moves, and until when by `time.monotonic`; None while any file does."""
+        with self._gate:
+            return min(self._waits.values(), key=lambda wait: wait[1]) if len(self._waits) == self._active > 0 else None
 
     def stop(self) -> None:
         """Let `run` end with `Stopped`, within a piece of each file, now and ever after."""
@@ -159,6 +165,16 @@ class RepositoryDownload:
     def _persist(self, transfer: Transfer) -> None:
         """Run a transfer until it is done; raises what does not pass by itself."""
         pause = self.first_pause_s
+        with self._gate:
+            self._active += 1
+        try:
+            self._keep_trying(transfer, pause)
+        finally:
+            with self._gate:
+                self._active -= 1
+            self.changed()  # Perhaps all that is left waits now.
+
+    def _keep_trying(self, transfer: Transfer, pause: float) -> None:
         while True:
             before = transfer.done_bytes
             try:
@@ -168,23 +184,25 @@ class RepositoryDownload:
                     raise
                 if transfer.done_bytes > before:
                     pause = self.first_pause_s
-                self._pause(error, error.retry_s if error.retry_s is not None else pause)
+                self._pause(transfer, error, error.retry_s if error.retry_s is not None else pause)
                 pause = min(LONGEST_PAUSE_S, 2 * pause)
             else:
                 return
 
-    def _pause(self, error: HubError, seconds: float) -> None:
-        self.waiting = (error, time.monotonic() + seconds)
+    def _pause(self, transfer: Transfer, error: HubError, seconds: float) -> None:
+        with self._gate:
+            self._waits[transfer.blob.name] = (error, time.monotonic() + seconds)
         self.changed()
-        if self._abort.wait(seconds):
+        stopped = self._abort.wait(seconds)
+        with self._gate:
+            del self._waits[transfer.blob.name]
+        self.changed()
+        if stopped:
             raise Stopped
-        self.waiting = None
-        self.changed()
 
     def _moved(self, count: int) -> None:
         with self._gate:
             self.done_bytes += count
-            self.waiting = None
         self.changed()
 
     def _link(self) -> None:

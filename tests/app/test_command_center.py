@@ -103,6 +103,7 @@ def test_every_action_has_a_name_and_no_two_share_keys(window):
     assert {native(QKeySequence(keys)) for keys in ("Ctrl+N", "Ctrl+K", "Ctrl+,", "Ctrl+/")} <= set(keys)
 
 
+@pytest.mark.drives("shortcutsSheet")
 @pytest.mark.drives("shortcutsClose", "shortcutsList")
 def test_the_sheet_lists_every_shortcut_and_closes_by_mouse_and_keyboard(window):
     for close in ("mouse", "keyboard"):

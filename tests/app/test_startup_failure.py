@@ -46,6 +46,7 @@ def test_text_is_shown_as_it_is_never_as_markup(failure):
         assert failure.findChild(QLabel, name).textFormat() == Qt.TextFormat.PlainText
 
 
+@pytest.mark.drives("quitButton", "startupFailure")
 def test_quit_closes_and_asks_for_nothing(failure, qtbot):
     qtbot.mouseClick(button(failure, "quitButton"), Qt.MouseButton.LeftButton)
     assert not failure.isVisible()

@@ -113,6 +113,7 @@ def test_a_problem_is_told_with_what_to_do_and_stops_chatting(detail):
     assert detail.chat.isEnabled()
 
 
+@pytest.mark.drives("showFolder")
 def test_the_folder_is_opened_by_the_desktop(qtbot, detail, opener, folder):
     link = detail.findChild(QObject, "showFolder")
     detail.show_entry(dataclasses.replace(SMALL, path=str(folder)), current=False)

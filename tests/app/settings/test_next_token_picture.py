@@ -85,6 +85,7 @@ def test_bars_are_as_high_as_their_shares(picture, theme):
     assert height(8) == pytest.approx(2, abs=1)
 
 
+@pytest.mark.drives("nextToken")
 @pytest.mark.drives("nextTokenBars")
 def test_a_bar_tells_its_token_under_the_pointer(picture, qtbot):
     picture.show_tokens(TOLD)

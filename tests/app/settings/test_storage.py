@@ -121,6 +121,8 @@ def test_trash_is_counted_anew_whenever_the_panel_is_opened(flint):
     assert flint.part("emptyTrashButton").accessibleDescription() == "3 deleted chats"
 
 
+@pytest.mark.drives("emptyTrashButton")
+@pytest.mark.drives("emptyTrashQuestion")
 def test_no_single_slip_deletes_anything(flint):
     chats = fill_trash(2)
     show_storage(flint)
@@ -246,6 +248,7 @@ def test_nobody_is_disturbed_where_the_trash_can_not_be_tidied(flint):
 # -- what was read -------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.drives("clearCacheButton")
 def test_clearing_forgets_what_was_read_and_says_so(flint, kept):
     commands = sent(flint, ClearPrefixCache)
     show_storage(flint)

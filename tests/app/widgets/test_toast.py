@@ -42,6 +42,7 @@ def test_the_action_runs_once_and_closes_it(toaster, qtbot):
     assert toaster.toasts == ()
 
 
+@pytest.mark.drives("toastClose")
 def test_the_close_button_and_escape_close_it(toaster, qtbot):
     toast = toaster.show("It broke", "Try again.", "error")
     qtbot.mouseClick(toast.findChild(QAbstractButton, "toastClose"), Qt.MouseButton.LeftButton)

@@ -1,5 +1,6 @@
 """What left the context is marked in the conversation, where it ends."""
 
+import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QWidget
@@ -46,6 +47,7 @@ def test_a_mark_for_one_message_or_for_all_of_them(qtbot, theme):
     assert not marker.isVisible()
 
 
+@pytest.mark.drives("showSummary")
 def test_a_summary_can_be_asked_for_by_its_link(qtbot, theme):
     transcript, marker = shown(qtbot, theme)
     transcript.set_left_out(2, summarised=True)

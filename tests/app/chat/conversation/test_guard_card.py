@@ -1,5 +1,6 @@
 """A refused reply shows its figures and its choices, by mouse and by keyboard."""
 
+import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QWidget
@@ -37,6 +38,7 @@ def test_it_says_how_much_is_missing_and_that_nothing_was_read(qtbot, theme):
     assert CHUNK.title in card.accessibleName()
 
 
+@pytest.mark.drives("guardUse.*")
 def test_each_choice_brings_its_settings(qtbot, theme):
     transcript = refused(qtbot, theme)
     for place, choice in ((1, CHUNK), (2, BITS)):
@@ -47,6 +49,7 @@ def test_each_choice_brings_its_settings(qtbot, theme):
         assert made.args == ["b", choice.changes]
 
 
+@pytest.mark.drives("guardAnyway")
 def test_it_can_be_sent_anyway_by_keyboard(qtbot, theme):
     transcript = refused(qtbot, theme)
     button = transcript.findChild(QWidget, "guardAnyway")

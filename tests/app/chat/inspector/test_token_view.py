@@ -98,6 +98,7 @@ def test_keys_go_through_every_token_and_over_closed_sections(view, qtbot):
     assert picked.args == [10]
 
 
+@pytest.mark.drives("tokens")
 def test_up_and_down_keep_to_the_column(view):
     view.show_sheet(sheet(60))
     view.clearFocus()
