@@ -13,6 +13,7 @@ APP = Path(__file__).parents[2] / "app"
 # No input is meant for these: they show something, or are a name that whoever uses the part replaces with its own.
 SHOWN = [
     "cardNote",
+    "contextGauge",
     "contextMarker",
     "diskFree",
     "downloadState",
@@ -34,6 +35,7 @@ SHOWN = [
     "last.*",
     "loadProgress",
     "memoryGauge",
+    "modelFolder",
     "modelName",
     "modelProblem",
     "nextTokenCount",
