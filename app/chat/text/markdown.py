@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from app.chat.text.blocks import Block, Code, Paragraph, Run
 from app.chat.text.footnotes import add_footnotes, known_notes, named_notes, notes_before
 from app.chat.text.math_syntax import add_math
+from app.chat.text.nesting import bound_nesting
 from app.chat.text.units import Open, OpenTable, Unit, is_fence_end, units
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ def make_reader() -> "MarkdownIt":
     reader = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"]).use(gfm_autolink_plugin)
     add_footnotes(reader)
     add_math(reader)
+    bound_nesting(reader)
     return reader
 
 

@@ -8,6 +8,7 @@ from app.chat.text.blocks import Block, Code, Column, Equation, Gap, Mark, Marke
 from app.chat.text.harmless import harmless
 from app.chat.text.inline import LINE_BREAK, cell_runs, runs
 from app.chat.text.math_syntax import DISPLAY, OPEN, inside
+from app.chat.text.nesting import step
 
 if TYPE_CHECKING:
     from markdown_it.token import Token
@@ -174,7 +175,7 @@ def _footnote(tokens: Sequence["Token"], context: _Context, lines: Sequence[str]
     label = harmless(str(tokens[0].meta["label"])[:24])
     outside = context.indent
     indent = _NUMBER_INDENT + _DIGIT * max(0, len(label) - 2)
-    context.indent, context.depth = outside + indent, context.depth + 1
+    context.indent, context.depth = outside + step(outside, indent), context.depth + 1
     context.markers.append(Marker(label, context.indent - 6, note=True))
     for group in _groups(tokens[1:-1], tokens[0].level + 1):
         yield from _blocks(group, context, lines)
@@ -208,7 +209,7 @@ def is_fence_end(line: str, markup: str) -> bool:
 
 def _quote(tokens: Sequence["Token"], context: _Context, lines: Sequence[str]) -> Iterator[Block]:
     outside, indent = context.quotes, context.indent
-    context.quotes, context.indent = (*outside, indent), indent + _QUOTE_INDENT
+    context.quotes, context.indent = (*outside, indent), indent + step(indent, _QUOTE_INDENT)
     for group in _groups(tokens[1:-1], tokens[0].level + 1):
         yield from _blocks(group, context, lines)
     context.quotes, context.indent = outside, indent
@@ -250,7 +251,7 @@ def _item(tokens: Sequence["Token"], context: _Context, lines: Sequence[str], nu
     outside = context.indent
     if not context.markers:
         context.gap = gap
-    context.indent, context.depth = outside + indent, context.depth + 1
+    context.indent, context.depth = outside + step(outside, indent), context.depth + 1
     context.markers.append(Marker(sign, context.indent - 6))
     for group in _groups(tokens[1:-1], tokens[0].level + 1):
         yield from _blocks(group, context, lines)
