@@ -13,13 +13,14 @@ from engine.core.errors import ErrorInfo, FileRefused
 MOST = 20
 LARGEST_PASTE = 20_000_000
 PASTED = "Pasted text"
+ATTACHED_ALREADY = "This text is attached already"
 
 
-@dataclass
+@dataclass(eq=False)
 class Item:
     """One chip: a file that is being read (`attachment` is None, `fraction` of it is read), or what came of it.
 
-    `counted` says that the tokens are the model's own count.
+    `counted` says that the tokens are the model's own count; `path` is where a file is read from.
     """
 
     number: int
@@ -27,10 +28,14 @@ class Item:
     attachment: Attachment | None = None
     fraction: float = 0.0
     counted: bool = False
+    path: Path | None = None
 
 
 class Attachments(QObject):
     """Reads files, takes texts, and keeps them in order. `changed` comes when the list does, `progressed` with a chip's number.
+
+    The list belongs to one chat. A file that is being read when another chat's list is shown goes on being read for its own:
+    `settled_aside` carries that chat (None is the new one) once such a file was read or failed.
 
     `said` carries a few words for the composer's note, `failed` an `ErrorInfo` that names a file.
     """
@@ -39,12 +44,15 @@ class Attachments(QObject):
     progressed = Signal(int)
     said = Signal(str)
     failed = Signal(object)
+    settled_aside = Signal(object)
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._reader = FileReader(self)
         self._numbers = 0
         self._reading: dict[int, Item] = {}
+        self._chat_id: str | None = None
+        self._aside: dict[str | None, list[Item]] = {}
         self.items: list[Item] = []
         self._reader.progressed.connect(self._on_progress)
         self._reader.done.connect(self._on_done)
@@ -67,7 +75,7 @@ class Attachments(QObject):
                 text = f"No more than {MOST} files go with one message."
                 self.failed.emit(FileRefused(text, "Send some with the next message, or join them into one file.").info())
                 break
-            item = self._add(Item(0, path.name or str(path)))
+            item = self._add(Item(0, path.name or str(path), path=path))
             self._reading[self._reader.read(path)] = item
         self.changed.emit()
 
@@ -77,7 +85,7 @@ class Attachments(QObject):
         numbered = (name if number == 1 else f"{name} {number}" for number in range(1, MOST + 2))
         lines = text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
         if any(one.text == lines for one in self.attachments):
-            self.said.emit("This text is attached already")
+            self.said.emit(ATTACHED_ALREADY)
         elif len(text) > LARGEST_PASTE:
             hint = "Paste the part that matters."
             self.failed.emit(FileRefused(f"The pasted text is too long: {len(text):,} characters.", hint).info())
@@ -89,18 +97,51 @@ class Attachments(QObject):
             self.changed.emit()
 
     def show(self, attachments: Sequence[Attachment]) -> None:
-        """Have these in place of all there is; files that are being read are let go of."""
-        for item in list(self.items):
-            self._let_go(item)
+        """Have these in place of all that is ready; files that are being read come after them."""
+        reading = [item for item in self.items if item.attachment is None]
         self.items = []
         for one in attachments:
             self._add(Item(0, one.name, one))
+        self.items += reading
         self.changed.emit()
 
+    def turn_to(self, chat_id: str | None, attachments: Sequence[Attachment]) -> None:
+        """Show a chat's list: `attachments`, then what is still being read for it. The list at hand is another's from now on."""
+        reading = [item for item in self.items if item.attachment is None]
+        self.items = []
+        if reading:
+            self._aside.setdefault(self._chat_id, []).extend(reading)
+        self._chat_id = chat_id
+        self.show(attachments)
+        self.items += self._aside.pop(chat_id, [])
+        self.changed.emit()
+
+    def adopt(self, chat_id: str) -> None:
+        """The list at hand is this chat's, which was made just now."""
+        self._chat_id = chat_id
+
+    def unread(self, chat_id: str | None) -> tuple[Path, ...]:
+        """Return which files are being read for a chat, in order."""
+        return tuple(item.path for item in self._of(chat_id) if item.attachment is None and item.path)
+
+    def aside(self) -> tuple[str | None, ...]:
+        """Return the chats that are not shown and have files here."""
+        return tuple(self._aside)
+
+    def read_aside(self, chat_id: str | None) -> tuple[Attachment, ...]:
+        """Return what was read for a chat that is not shown, in order."""
+        return tuple(item.attachment for item in self._aside.get(chat_id, ()) if item.attachment)
+
+    def forget_read(self, chat_id: str | None) -> None:
+        """Let go of what was read for a chat that is not shown: it is kept elsewhere."""
+        left = [item for item in self._aside.pop(chat_id, ()) if item.attachment is None]
+        if left:
+            self._aside[chat_id] = left
+
     def take(self) -> tuple[Attachment, ...]:
-        """Return what is ready and have nothing any more: the message is sent."""
+        """Return what is ready and have it no more: the message is sent."""
         taken = self.attachments
-        if self.items:
+        if taken:
             self.show(())
         return taken
 
@@ -140,16 +181,35 @@ class Attachments(QObject):
         item = self._reading.pop(number, None)
         if item is None:
             return
-        if any(one.name == attachment.name and one.text == attachment.text for one in self.attachments):
+        if item not in self.items:
+            item.attachment = attachment
+            self._settle_aside(item)
+        elif any(one.name == attachment.name and one.text == attachment.text for one in self.attachments):
             self.items.remove(item)
             self.said.emit(f"{attachment.name} is attached already")
+            self.changed.emit()
         else:
             item.attachment = attachment
-        self.changed.emit()
+            self.changed.emit()
 
     def _on_failed(self, number: int, error: ErrorInfo) -> None:
         item = self._reading.pop(number, None)
-        if item is not None:
+        if item is None:
+            return
+        if item in self.items:
             self.items.remove(item)
             self.changed.emit()
-            self.failed.emit(error)
+        else:
+            self._settle_aside(item)
+        self.failed.emit(error)
+
+    def _settle_aside(self, item: Item) -> None:
+        """Tell of a file of a chat that is not shown; one that could not be read is no longer among its files."""
+        for chat_id, items in list(self._aside.items()):
+            if item in items:
+                if item.attachment is None:
+                    items.remove(item)
+                self.settled_aside.emit(chat_id)
+
+    def _of(self, chat_id: str | None) -> Sequence[Item]:
+        return self.items if chat_id == self._chat_id else self._aside.get(chat_id, ())

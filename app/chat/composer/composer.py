@@ -8,7 +8,7 @@ from PySide6.QtGui import QKeySequence, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from app.chat.composer.attachment_dialog import AttachmentDialog
-from app.chat.composer.attachments import Attachments
+from app.chat.composer.attachments import ATTACHED_ALREADY, Attachments
 from app.chat.composer.composer_foot import INSET, LINE, ComposerFoot
 from app.chat.composer.message_field import LONGEST_PLAIN, MessageField
 from app.chat.composer.phase_line import Phase, PhaseLine
@@ -231,7 +231,12 @@ class Composer(QWidget):
     def _attach_text(self, text: str) -> None:
         before = len(self.attachments.items)
         self.attachments.attach_text(text)
-        if len(self.attachments.items) > before:
+        added = len(self.attachments.items) > before
+        if len(text) > LONGEST_PLAIN:
+            if added or self.note == ATTACHED_ALREADY:
+                how = "Attached" if added else ATTACHED_ALREADY
+                self.say(f"{how}; the text takes {LONGEST_PLAIN:,} characters at once")
+        elif added:
             keys = QKeySequence("Ctrl+Shift+V").toString(QKeySequence.SequenceFormat.NativeText)
             self.say(f"Attached as it is long; {keys} pastes it into the text")
 

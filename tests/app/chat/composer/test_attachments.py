@@ -11,8 +11,9 @@ from PySide6.QtWidgets import QApplication, QFileDialog, QLineEdit, QPlainTextEd
 
 from app.chat.composer.attachment_dialog import MOST_SHOWN
 from app.chat.composer.attachments import MOST, Attachments
-from app.chat.composer.message_field import LONG_TEXT
+from app.chat.composer.message_field import LONG_TEXT, LONGEST_PLAIN
 from engine.chats.attachment import Attachment
+from engine.chats.reading import read_file
 from engine.chats.store import ChatStore
 from engine.core.paths import locate
 from tests.app.window_driver import open_window, remember
@@ -248,6 +249,16 @@ def test_a_huge_paste_does_not_stop_the_window(flint):
     assert flint.window.page.composer.text == ""
 
 
+@pytest.mark.parametrize("length", [LONG_TEXT + 1, LONGEST_PLAIN, LONGEST_PLAIN + 1, 60_000])
+def test_the_hint_offers_the_text_only_what_the_text_takes(flint, length):
+    paste(flint, mime(text="x" * length))
+    offered = "pastes it into the text" in flint.window.page.composer.note
+    assert offered or "the text takes 50,000 characters" in flint.window.page.composer.note
+    paste(flint, mime(text="x" * length), modifiers=Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier)
+    assert (len(flint.window.page.composer.text) == length) == offered
+    assert offered or "attached already; the text takes 50,000 characters" in flint.window.page.composer.note
+
+
 def test_a_picture_is_refused_and_rich_text_is_pasted_plain(flint):
     paste(flint, mime(image=True))
     assert flint.window.page.composer.note == "Pictures can't be attached: the model reads text"
@@ -300,6 +311,115 @@ def test_the_window_goes_on_while_a_file_is_read_and_lets_go_of_it(flint, files,
     go_on.set()
     QTest.qWait(50)
     assert names(flint) == []
+
+
+@pytest.fixture
+def slowly(monkeypatch):
+    """Have every file read only once this is set."""
+    go_on = threading.Event()
+
+    def slow(path, progress, cancelled):
+        while not (cancelled() or go_on.is_set()):
+            time.sleep(0.01)
+        return read_file(path, progress, cancelled)
+
+    monkeypatch.setattr("app.chat.composer.file_reader.read_file", slow)
+    yield go_on
+    go_on.set()
+
+
+def two_chats():
+    with ChatStore(locate().chats) as store:
+        return store.create_chat("One").id, store.create_chat("Two").id
+
+
+def of_draft(chat):
+    with ChatStore(locate().chats) as store:
+        return [one.name for one in store.draft_attachments(chat)]
+
+
+def test_a_file_is_read_to_the_end_for_the_chat_it_was_attached_to(qtbot, flint_home, files, slowly):
+    one, two = two_chats()
+    with open_window(qtbot) as flint:
+        for chat, name in ((None, "new.txt"), (one, "one.txt"), (two, "two.txt")):
+            flint.window.chat.open(chat)
+            drop(flint.part("chatPage"), files(name, name))
+            assert [item.name for item in attached(flint).items] == [name]
+        flint.window.chat.open(one)
+        assert [item.name for item in attached(flint).items] == ["one.txt"]  # Still being read.
+        slowly.set()
+        settled(flint)
+        assert names(flint) == ["one.txt"]
+        flint.wait(lambda: (of_draft(None), of_draft(one), of_draft(two)) == (["new.txt"], ["one.txt"], ["two.txt"]))
+        flint.window.chat.open(two)
+        assert names(flint) == ["two.txt"]
+        flint.window.chat.open(None)
+        assert names(flint) == ["new.txt"]
+
+
+def test_what_is_attached_already_stays_before_what_is_read_elsewhere(qtbot, flint_home, files, slowly):
+    one, _ = two_chats()
+    with open_window(qtbot) as flint:
+        flint.window.chat.open(one)
+        attached(flint).attach_text("pasted")
+        drop(flint.part("chatPage"), files("late.txt", "late"))
+        flint.window.chat.open(None)
+        slowly.set()
+        flint.wait(lambda: of_draft(one) == ["Pasted text", "late.txt"])
+
+
+def test_a_file_that_fails_while_another_chat_is_shown_is_told(qtbot, flint_home, files, slowly):
+    one, two = two_chats()
+    with open_window(qtbot) as flint:
+        flint.window.chat.open(one)
+        drop(flint.part("chatPage"), files("empty.txt", b""))
+        flint.window.chat.open(two)
+        slowly.set()
+        flint.wait(lambda: any("empty.txt" in text for text, _ in flint.toasts()))
+        flint.window.chat.open(one)
+        assert attached(flint).items == []
+
+
+@pytest.mark.parametrize("shown", [True, False])
+def test_a_file_that_was_being_read_when_the_window_closed_is_read_again(qtbot, flint_home, files, slowly, shown):
+    one, two = two_chats()
+    with open_window(qtbot) as flint:
+        flint.window.chat.open(one)
+        drop(flint.part("chatPage"), files("late.txt", "late"))
+        if not shown:
+            flint.window.chat.open(two)
+    assert of_draft(one) == []
+    slowly.set()
+    with open_window(qtbot) as flint:
+        flint.window.chat.open(one)
+        flint.wait(lambda: names(flint) == ["late.txt"])
+        flint.wait(lambda: of_draft(one) == ["late.txt"])
+    with open_window(qtbot) as flint:
+        flint.window.chat.open(one)
+        assert (names(flint), attached(flint).reading) == (["late.txt"], "")
+
+
+def test_a_file_that_is_gone_by_the_next_start_is_told(qtbot, flint_home, files, slowly):
+    path = files("late.txt", "late")
+    with open_window(qtbot) as flint:
+        drop(flint.part("chatPage"), path)
+    path.unlink()
+    slowly.set()
+    with open_window(qtbot) as flint:
+        flint.wait(lambda: any("late.txt" in text for text, _ in flint.toasts()))
+        assert attached(flint).items == []
+
+
+def test_a_file_being_read_stays_when_a_card_of_the_welcome_is_sent(qtbot, flint_home, files, slowly):
+    with open_window(qtbot) as flint:
+        drop(flint.part("chatPage"), files("late.txt", "late"))
+        flint.window.chat.send("From a card")
+        chat = flint.window.chat.chat_id
+        flint.window.chat.open(None)
+        assert attached(flint).items == []
+        slowly.set()
+        flint.wait(lambda: of_draft(chat) == ["late.txt"])
+        assert of_draft(None) == []
 
 
 # -- kept ------------------------------------------------------------------------------------------------------------------
