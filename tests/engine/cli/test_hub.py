@@ -117,7 +117,7 @@ def test_pull_says_what_it_waits_for_and_goes_on(server, capsys):
 def test_fit_asks_the_hub_for_a_config_and_for_nothing_else(server, capsys):
     assert run(["models", "fit", NAME, "--context", "8192", "--json"]) == 0
     told = json.loads(lines(capsys)[0][0])
-    assert (told["model"], told["context"], told["fits"]) == ("Small 1B 4bit", 8192, True)
+    assert (told["model"], told["context"], told["fits"]) == ("Small 1B 4-bit", 8192, True)
     assert told["weights_bytes"] == 400_000
     assert not server.requests("cdn/")
 

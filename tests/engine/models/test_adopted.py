@@ -52,7 +52,7 @@ def test_lm_studios_models_are_used_in_place(studio, tiny, gguf):
     one, two = entries()
     assert (one.id, one.name, one.kind, one.origin) == (
         "mlx-community/Tiny-Llama-4bit",
-        "Tiny Llama 4bit",
+        "Tiny Llama 4-bit",
         "mlx",
         "lmstudio",
     )

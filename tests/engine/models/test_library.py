@@ -162,7 +162,7 @@ def test_another_models_folder_may_be_given(own, tiny, tmp_path):
 def test_the_hugging_face_cache_is_read_in_place(cache, tiny):
     folder = put_in_cache(cache, "mlx-community/Tiny-Llama-4bit", tiny)
     (entry,) = library().entries()
-    assert (entry.id, entry.name) == ("mlx-community/Tiny-Llama-4bit", "Tiny Llama 4bit")
+    assert (entry.id, entry.name) == ("mlx-community/Tiny-Llama-4bit", "Tiny Llama 4-bit")
     assert (entry.origin, entry.kind, entry.problem) == ("huggingface", "mlx", "")
     assert entry.path == str(folder / "snapshots" / "abc123")
     assert entry.size_bytes == sum(file.stat().st_size for file in tiny.iterdir())
