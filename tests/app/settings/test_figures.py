@@ -34,6 +34,11 @@ def test_values_are_shown_as_their_field_needs(name, value, text):
         ("max_tokens", "4,096", 4096),
         ("max_tokens", "4 096", 4096),
         ("max_tokens", "4’096", 4096),
+        ("max_tokens", "4_096", 4096),
+        ("max_tokens", "4.096", 4096),
+        ("max_tokens", "131,072", 131072),
+        ("max_tokens", "131\u202f072", 131072),
+        ("seed", "1,234,567,890", 1234567890),
         ("seed", str(2**64 - 1), 2**64 - 1),
         ("seed", "", None),
     ],
@@ -47,6 +52,15 @@ def test_what_people_type_is_understood(name, text, value):
 def test_what_is_no_number_is_refused(text):
     with pytest.raises(SettingsError):
         BY_NAME["temperature"].check(read(BY_NAME["temperature"], text))
+
+
+@pytest.mark.parametrize("name", ["top_k", "max_tokens", "seed"])
+@pytest.mark.parametrize(
+    "text", ["0,5", "1,5", "0.5", "0 5", "1_0", "4,09", "4,0960", "40,96", ",5", "5,", "1,234.567", "1,,000"]
+)
+def test_a_whole_number_is_not_made_of_what_is_not_grouped_by_threes(name, text):
+    with pytest.raises(SettingsError):
+        BY_NAME[name].check(read(BY_NAME[name], text))
 
 
 @given(st.data())
