@@ -53,9 +53,9 @@ class Notice:
     place: Place
 
     @property
-    def kind(self) -> Literal["error", "info"]:
-        """The kind of toast: errors stay, information goes after a while."""
-        return "error" if self.stays else "info"
+    def kind(self) -> Literal["error", "refusal"]:
+        """The kind of toast: errors stay, refusals go after a while."""
+        return "error" if self.stays else "refusal"
 
     @property
     def action(self) -> str:

@@ -363,7 +363,8 @@ class MainWindow(QMainWindow):
         """Tell what went wrong and what to do about it."""
         shown = notice(error)
         places = {"models": self.show_models, "settings": lambda: self.toolbar.settings_button.setChecked(True)}
-        action = (shown.action, places[shown.place]) if shown.place else None
+        there = shown.place == "settings" and self.toolbar.settings_button.isChecked()
+        action = (shown.action, places[shown.place]) if shown.place and not there else None
         self.toaster.show(shown.title, shown.hint, kind=shown.kind, action=action)
 
     def _on_model_failed(self, error: ErrorInfo) -> None:

@@ -190,7 +190,7 @@ class MessageActions(QObject):
             if chat_id and found:
                 self.restore(chat_id, found)
             elif chat_id:
-                self._toaster.show("No message of this chat is in the trash.")
+                self._toaster.show("No message of this chat is in the trash.", kind="refusal")
 
     def end_undo(self, chat_ids: Iterable[str]) -> None:
         """Take back the offer to bring messages of these chats back: they are gone for good."""

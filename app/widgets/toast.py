@@ -14,7 +14,7 @@ from app.widgets.label import Label
 from app.widgets.link import Link
 from app.widgets.shadow import Shadow
 
-type Kind = Literal["error", "info"]
+type Kind = Literal["error", "refusal", "info"]
 
 WIDTH = 344
 SHOWN_MS = 6000
@@ -102,7 +102,7 @@ class Toast(QWidget):
         super().enterEvent(event)
 
     def leaveEvent(self, event: QEvent) -> None:
-        if self.kind == "info" and not self._closing:
+        if self.kind != "error" and not self._closing:
             self.timer.start()
         super().leaveEvent(event)
 
@@ -133,7 +133,7 @@ class Toast(QWidget):
         layout.addWidget(close, 0, Qt.AlignmentFlag.AlignTop)
 
     def _dress(self) -> None:
-        name, role = ("warn", "critical") if self.kind == "error" else ("check", "ink-2")
+        name, role = ("check", "ink-2") if self.kind == "info" else ("warn", "critical")
         self._icon.setPixmap(self._theme.pixmap(name, role, 16, self.devicePixelRatioF()))
         self.update()
 
@@ -146,7 +146,8 @@ class Toast(QWidget):
 class Toaster(QObject):
     """Shows messages over `parent`, newest at the top, 16 px from its right edge and 12 under its toolbar.
 
-    Information goes after 6 s, unless the pointer is over it; errors stay until somebody closes them.
+    Information goes after 6 s, unless the pointer is over it; errors stay until somebody closes them. A refusal, by which
+    nothing failed, looks like an error and goes like information.
     """
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
@@ -180,7 +181,7 @@ class Toaster(QObject):
         toast.move(self._over.width() - WIDTH - _RIGHT + _SLIDE, _TOP)
         toast.show()
         toast.raise_()
-        if kind == "info":
+        if kind != "error":
             toast.timer.start()
         self._arrange()
         self._announce(toast)
@@ -219,7 +220,7 @@ class Toaster(QObject):
 
     def _announce(self, toast: Toast) -> None:
         event = QAccessibleAnnouncementEvent(self._over, f"{toast.text} {toast.hint}".strip())
-        urgent = toast.kind == "error"
+        urgent = toast.kind != "info"
         event.setPoliteness(
             QAccessible.AnnouncementPoliteness.Assertive if urgent else QAccessible.AnnouncementPoliteness.Polite
         )

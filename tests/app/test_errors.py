@@ -75,7 +75,7 @@ def test_commands_stand_in_quotes():
 
 def test_errors_stay_and_a_reminder_goes():
     assert (notice(DiskFull("x")).stays, notice(DiskFull("x")).kind) == (True, "error")
-    assert (notice(NoModelLoaded("x")).stays, notice(NoModelLoaded("x")).kind) == (False, "info")
+    assert (notice(NoModelLoaded("x")).stays, notice(NoModelLoaded("x")).kind) == (False, "refusal")
 
 
 def test_an_error_leads_to_where_it_can_be_mended():

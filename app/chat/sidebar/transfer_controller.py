@@ -71,7 +71,7 @@ class TransferController(QObject):
         """Export the chats that are selected, else the open one; ask in which form, and where."""
         chats = self._chats.acted_on()
         if not chats:
-            self._toaster.show("There is no chat to export.", "Open one, or select some in the list.")
+            self._toaster.show("There is no chat to export.", "Open one, or select some in the list.", "refusal")
         elif len(chats) == 1:
             self.export(chats, "")
         else:
@@ -84,7 +84,7 @@ class TransferController(QObject):
             if chats:
                 self.export(chats, "json")
             else:
-                self._toaster.show("There is no chat to export.")
+                self._toaster.show("There is no chat to export.", kind="refusal")
 
     def export(self, chat_ids: tuple[str, ...], form: str) -> None:
         """Ask where to, then write; `form` is "markdown", "json", or "" to have that asked, too."""
@@ -179,7 +179,9 @@ class TransferController(QObject):
 
     def _start(self, what: str, work: Callable[[Progress], object], done: Callable[[Any], object]) -> None:
         if self._work.running:
-            self._toaster.show("Other chats are still on their way.", "Wait until they are through, or stop them first.")
+            self._toaster.show(
+                "Other chats are still on their way.", "Wait until they are through, or stop them first.", "refusal"
+            )
             return
         self._done = done
         self._sidebar.transfer.begin(what)

@@ -213,6 +213,9 @@ def test_what_is_no_preset_is_refused_and_changes_nothing(flint, panel, text, sa
     ((title, hint),) = flint.toasts()
     assert says in f"{title} {hint}"
     assert flint.window.chat.settings() == {}
+    (toast,) = flint.window.toaster.toasts
+    assert toast.kind != "info"
+    assert toast.findChild(QWidget, "toastAction") is None  # The settings are open.
     assert not locate().settings.exists()
 
 

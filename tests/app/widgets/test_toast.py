@@ -2,7 +2,7 @@
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QAbstractButton
+from PySide6.QtWidgets import QAbstractButton, QLabel
 
 from app.widgets.toast import SHOWN_MS, Toaster
 
@@ -32,6 +32,14 @@ def test_information_goes_after_six_seconds_and_errors_stay(toaster):
     assert not error.timer.isActive()
     info.timer.timeout.emit()
     assert toaster.toasts == (error,)
+
+
+def test_a_refusal_looks_like_an_error_and_goes_like_information(toaster):
+    kinds = ("error", "refusal", "info")
+    toasts = [toaster.show(f"It is {kind}", "", kind) for kind in kinds]
+    error, refusal, info = (toast.findChild(QLabel).pixmap().toImage() for toast in toasts)
+    assert refusal == error != info
+    assert [toast.timer.isActive() for toast in toasts] == [False, True, True]
 
 
 def test_the_action_runs_once_and_closes_it(toaster, qtbot):
