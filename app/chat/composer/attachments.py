@@ -106,7 +106,7 @@ class Attachments(QObject):
         self.changed.emit()
 
     def turn_to(self, chat_id: str | None, attachments: Sequence[Attachment]) -> None:
-        """Show a chat's list: `attachments`, then what is still being read for it. The list at hand is another's from now on."""
+        """Show a chat's list: `attachments`, then what is still being read for it. What is at hand is set aside."""
         reading = [item for item in self.items if item.attachment is None]
         self.items = []
         if reading:

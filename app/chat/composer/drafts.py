@@ -18,7 +18,7 @@ class Drafts(QObject):
     """Saves the composer's text and attachments shortly after they changed, and brings them back when their chat is opened.
 
     A draft that cannot be saved stays in the composer and is tried again with the next key.
-    A file that is being read becomes part of the draft it was attached to, whichever chat is shown by then. Where it is, is kept
+    A file that is being read becomes part of the draft it was attached to, whichever chat is shown by then. Its path is kept
     until it was read: if the window closes first, it is read again once its chat is opened.
     """
 
