@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QRect, QSize, Qt
-from PySide6.QtGui import QFontMetrics, QGuiApplication, QHideEvent, QKeyEvent, QPainter, QPaintEvent
+from PySide6.QtGui import QFontMetrics, QGuiApplication, QHideEvent, QKeyEvent, QPainter, QPaintEvent, QWheelEvent
 from PySide6.QtWidgets import QApplication, QWidget
 from shiboken6 import isValid
 
@@ -15,14 +15,16 @@ from app.widgets.shadow import Shadow
 _PADDING_X, _PADDING_Y, _ROW, _BETWEEN, _DISTANCE, _RADIUS = 16, 12, 20, 24, 8, 8
 _HEADING, _COLUMNS_APART, _ABOVE_BUTTON = 28, 32, 12
 _LONGEST_VALUE, _HIGHEST = 280, 400
+_STEPS: dict[int, int] = {Qt.Key.Key_Up: -2, Qt.Key.Key_Down: 2, Qt.Key.Key_PageUp: -8, Qt.Key.Key_PageDown: 8}
 _LEAVE = (QEvent.Type.MouseButtonPress, QEvent.Type.Wheel)
 
 
 class FactsPopover(QWidget):
     """Shows rows of (label, value) over a window, under or over an anchor; a press elsewhere or Escape closes it.
 
-    A row without a value is a heading. Many rows stand in two columns, parted at a heading. A `copyable` card has a button
-    that copies them as text, and takes the focus while it is open.
+    A row without a value is a heading. Many rows stand in two columns, parted at a heading, or, where the window is too narrow
+    for that, in one. What has no room is scrolled by wheel and arrows. A `copyable` card has a button that copies the rows as
+    text, and takes the focus while it is open.
     """
 
     def __init__(self, theme: Theme, window: QWidget, *, copyable: bool = False) -> None:
@@ -30,6 +32,7 @@ class FactsPopover(QWidget):
         self._theme, self._over = theme, window
         self._rows: tuple[tuple[str, str], ...] = ()
         self._columns: list[Sequence[tuple[str, str]]] = []
+        self._scrolled = 0
         self._anchor: QWidget | None = None
         self._before: QWidget | None = None
         self.setObjectName("factsPopover")
@@ -60,7 +63,11 @@ class FactsPopover(QWidget):
         self.setAccessibleName("; ".join(f"{label}: {value}" if value else label for label, value in rows))
         room = self._over.height() - 2 * _DISTANCE - 2 * _PADDING_Y - self._foot()
         self._columns = _columns(self._rows, min(room, _HIGHEST))
-        self.resize(self.sizeHint())
+        self._scrolled = 0
+        within = self._over.size() - QSize(2 * _DISTANCE, 2 * _DISTANCE)
+        if self.sizeHint().width() > within.width():
+            self._columns = [self._rows]
+        self.resize(self.sizeHint().boundedTo(within))
         self._place(anchor, place or anchor.rect())
         self.show()
         self.raise_()
@@ -81,8 +88,8 @@ class FactsPopover(QWidget):
         y = top_left.y() - self.height() - _DISTANCE
         if y < _DISTANCE:
             y = min(top_left.y() + rect.height() + _DISTANCE, over.height() - self.height() - _DISTANCE)
-        x = min(max(_DISTANCE, top_left.x()), over.width() - self.width() - _DISTANCE)
-        self.move(QPoint(x, max(_DISTANCE, y)))
+        x = min(top_left.x(), over.width() - self.width() - _DISTANCE)
+        self.move(QPoint(max(_DISTANCE, x), max(_DISTANCE, y)))
 
     def hideEvent(self, _event: QHideEvent) -> None:
         """Stop listening."""
@@ -103,7 +110,25 @@ class FactsPopover(QWidget):
                 self._before.setFocus(Qt.FocusReason.PopupFocusReason)
             self.hide()
             return True
+        elif event.type() == QEvent.Type.KeyPress and isinstance(event, QKeyEvent) and not elsewhere:
+            return self._scroll(_STEPS.get(event.key(), 0) * _ROW)
         return False
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Scroll the rows that have no room; nothing under the card moves."""
+        self._scroll(-(event.pixelDelta().y() or event.angleDelta().y() // 2))
+        event.accept()
+
+    def _scroll(self, pixels: int) -> bool:
+        """Move the rows up by `pixels`; return whether there was anything to move."""
+        before = self._scrolled
+        self._scrolled = max(0, min(before + pixels, self._hidden()))
+        self.update()
+        return bool(pixels and self._hidden())
+
+    def _hidden(self) -> int:
+        """Return the pixels of the rows that have no room."""
+        return self.sizeHint().height() - self.height()
 
     def sizeHint(self) -> QSize:
         """Room for the longest label and the longest value."""
@@ -114,14 +139,28 @@ class FactsPopover(QWidget):
     def paintEvent(self, _event: QPaintEvent) -> None:
         painter = QPainter(self)
         draw_frame(painter, self.rect(), _RADIUS, self._theme.color("raised"), self._theme.color("border"))
+        rows = self._rows_area()
+        self._paint_handle(painter, rows)
+        painter.setClipRect(rows)
         left = _PADDING_X
         for column in self._columns:
             self._paint_column(painter, column, left)
             left += self._width(column) + _COLUMNS_APART
 
+    def _rows_area(self) -> QRect:
+        return self.rect().adjusted(0, _PADDING_Y, 0, -_PADDING_Y - self._foot())
+
+    def _paint_handle(self, painter: QPainter, rows: QRect) -> None:
+        """Show which part of the rows is seen, where that is not all of them."""
+        if not self._hidden():
+            return
+        share = rows.height() / (rows.height() + self._hidden())
+        top = rows.top() + round(self._scrolled * share)
+        painter.fillRect(QRect(self.width() - 8, top, 4, round(rows.height() * share)), self._theme.color("border-hi"))
+
     def _paint_column(self, painter: QPainter, column: Sequence[tuple[str, str]], left: int) -> None:
-        color, width = self._theme.color, self._width(column)
-        top = _PADDING_Y
+        color, width = self._theme.color, min(self._width(column), self.width() - 2 * _PADDING_X)
+        top = _PADDING_Y - self._scrolled
         for index, (label, value) in enumerate(column):
             line = QRect(left, top + _rise(index, value), width, _ROW)
             painter.setFont(self._theme.font("small") if value else self._theme.font("caption", 600))

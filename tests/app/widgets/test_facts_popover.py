@@ -1,7 +1,7 @@
 """A card of figures opens beside its anchor and closes at a press elsewhere or Escape."""
 
 import pytest
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QPushButton, QWidget
@@ -91,3 +91,42 @@ def test_many_rows_stand_in_two_columns(qtbot, theme):
     assert window.rect().contains(many.geometry())
     assert many.width() > 1.5 * few.width()
     assert many.height() < 1.2 * few.height()
+
+
+PARTS = [row for part in range(6) for row in ((f"Part {part}", ""), *((f"Row {part}.{n}", "a value " * 5) for n in range(7)))]
+
+
+@pytest.mark.drives("copyFacts")
+@pytest.mark.parametrize("width", [420, 640, 700, 760, 900])
+@pytest.mark.parametrize("height", [320, 400, 900])
+def test_in_a_window_of_any_size_it_stands_inside_and_can_be_copied(qtbot, theme, width, height):
+    window, anchor, popover = copyable(qtbot, theme, ROWS, height)
+    window.resize(width, height)
+    for left in (0, width - 60):
+        anchor.move(left, height - 60)
+        popover.show_rows(PARTS, anchor)
+        assert window.rect().adjusted(8, 8, -8, -8).contains(popover.geometry())
+        button = popover.findChild(QWidget, "copyFacts")
+        assert popover.rect().contains(button.geometry())
+        QTest.mouseClick(button, Qt.MouseButton.LeftButton)
+        assert button.text() == "Copied"
+
+
+@pytest.mark.parametrize("way", ["wheel", "key"])
+def test_rows_that_have_no_room_are_scrolled_to(qtbot, theme, way):
+    window, anchor, popover = copyable(qtbot, theme, ROWS, 400)
+    window.resize(420, 400)
+    popover.show_rows(PARTS, anchor)
+    first = popover.grab().toImage()
+    images = []
+    for _ in range(60):
+        if way == "wheel":
+            place = popover.mapTo(window, popover.rect().center())
+            QTest.wheelEvent(window.windowHandle(), QPointF(place), QPoint(0, -120))
+        else:
+            QTest.keyClick(window.focusWidget(), Qt.Key.Key_Down)
+        images.append(popover.grab().toImage())
+    assert popover.isVisible()
+    assert images[0] != first
+    assert images[-1] == images[-2] != images[0]
+    assert popover._scrolled == popover._hidden() > 0
