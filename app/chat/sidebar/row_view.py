@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QEvent, QPoint, QRect, Qt
-from PySide6.QtGui import QCursor, QFontMetrics, QHelpEvent, QMouseEvent, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtCore import QEvent, QPoint, QRect, QRectF, Qt
+from PySide6.QtGui import QCursor, QFontMetrics, QHelpEvent, QMouseEvent, QPainter, QPaintEvent, QResizeEvent, QTextOption
 from PySide6.QtWidgets import QListView, QToolTip, QWidget
 
 from app.chat.sidebar.chat_delegate import INSET, PADDING, ChatDelegate, Look
@@ -96,7 +96,10 @@ class RowView(QListView):
             painter.drawText(box, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop, heading)
             box.setTop(box.top() + 24)
         painter.setFont(self._theme.font("small"))
-        painter.drawText(box, Qt.TextFlag.TextWordWrap | Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop, text)
+        # A word that has no room in a line is broken.
+        option = QTextOption(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop)
+        option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
+        painter.drawText(QRectF(box), text, option)
 
     # -- parts ----------------------------------------------------------------------------------------------------------
 

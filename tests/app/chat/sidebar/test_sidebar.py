@@ -597,3 +597,16 @@ def test_a_keyboard_focus_is_shown_inside_the_row_and_a_clicked_one_is_not(sideb
     qtbot.keyClick(view(sidebar), Qt.Key.Key_Up)
     qtbot.keyClick(view(sidebar), Qt.Key.Key_Down)
     assert ringed()
+
+
+@pytest.mark.parametrize("word", ["a" * 300, "a" * 30 + " " + "b" * 60, "語" * 80])
+def test_what_was_not_found_is_never_cut_at_the_edge(sidebar, qtbot, word):
+    sidebar.set_chats([])
+    search(sidebar).setText(word)
+    sidebar.set_hits([])
+    viewport = view(sidebar).viewport()
+    picture = viewport.grab().toImage()
+    ground = picture.pixelColor(picture.width() - 1, picture.height() - 1)
+    inked = [x for x in range(picture.width()) for y in range(picture.height()) if picture.pixelColor(x, y) != ground]
+    assert max(inked) < picture.width() - 8 * picture.devicePixelRatio()
+    assert view(sidebar).accessibleDescription() == f"Nothing found for “{word}”"
