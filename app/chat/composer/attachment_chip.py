@@ -1,7 +1,9 @@
 """A file that goes with a message, as a chip: its name, what it comes to, and a button that takes it away."""
 
+from math import ceil
+
 from PySide6.QtCore import QPoint, QRect, QSize, Qt, Signal
-from PySide6.QtGui import QFontMetrics, QKeyEvent, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtGui import QFontMetricsF, QKeyEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QAbstractButton, QWidget
 
 from app.chat.inspector.token_words import about, figure
@@ -47,6 +49,12 @@ class AttachmentChip(QAbstractButton):
         """What the chip says: the name, and what is known of it."""
         return f"{self._name}, {self._detail}"
 
+    @property
+    def shown_name(self) -> str:
+        """The name as far as it has room."""
+        room = max(0, self.width() - self._around())
+        return self._metrics(500).elidedText(self._name, Qt.TextElideMode.ElideMiddle, room)
+
     def show_attachment(self, place: int, attachment: Attachment, *, counted: bool = True) -> None:
         """Show a text that is ready, the one at a `place` in its row."""
         tokens = attachment.tokens if counted else 0
@@ -59,7 +67,7 @@ class AttachmentChip(QAbstractButton):
 
     def sizeHint(self) -> QSize:
         """As wide as its words, up to a limit; then the name is cut."""
-        name = QFontMetrics(self._theme.font("small", 500)).horizontalAdvance(self._name)
+        name = self._advance(500, self._name)
         return QSize(min(WIDEST, self._around() + name), HEIGHT)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -91,19 +99,26 @@ class AttachmentChip(QAbstractButton):
         icon = self._theme.pixmap("file", "ink-3", _ICON, self.devicePixelRatioF())
         painter.drawPixmap(QPoint(_PADDING, (HEIGHT - _ICON) // 2), icon)
         left = _PADDING + _ICON + _GAP
-        room = self.width() - self._around()
         painter.setFont(self._theme.font("small", 500))
         painter.setPen(color("ink"))
-        name = painter.fontMetrics().elidedText(self._name, Qt.TextElideMode.ElideMiddle, max(0, room))
-        width = painter.fontMetrics().horizontalAdvance(name)
+        name = self.shown_name
+        width = self._advance(500, name)
         painter.drawText(QRect(left, 0, width + 2, HEIGHT), Qt.AlignmentFlag.AlignVCenter, name)
         painter.setFont(self._theme.font("small"))
         painter.setPen(color("ink-3"))
         painter.drawText(QRect(left + width + _GAP, 0, self.width(), HEIGHT), Qt.AlignmentFlag.AlignVCenter, self._detail)
 
+    def _metrics(self, weight: int | None) -> QFontMetricsF:
+        """Return what text takes on this screen: letters stand closer or wider where pixels are finer."""
+        return QFontMetricsF(self._theme.font("small", weight), self)
+
+    def _advance(self, weight: int | None, text: str) -> int:
+        # Rounded down, a text would be cut where there is just room for it.
+        return ceil(self._metrics(weight).horizontalAdvance(text))
+
     def _around(self) -> int:
         """Return the width of all but the name."""
-        detail = QFontMetrics(self._theme.font("small")).horizontalAdvance(self._detail)
+        detail = self._advance(None, self._detail)
         return _PADDING + _ICON + _GAP + _GAP + detail + (_REMOVE + 4 if self._remove else _PADDING) + 3
 
     def _show(self, place: int, name: str, detail: str, fraction: float | None) -> None:
