@@ -162,7 +162,7 @@ class MessageList(QAbstractScrollArea):
         self._heights.append(self._estimate(len(self._messages) - 1, self.column_width()))
         if message.role == "user":
             self._follows = True
-        elif not self._follows:
+        elif not self._follows and message.text:
             self._unseen += self._heights[len(self._messages) - 1]
         self._settle()
 
@@ -332,14 +332,15 @@ class MessageList(QAbstractScrollArea):
                 changed = True
         return changed
 
-    def _remeasure(self, index: int) -> None:
+    def _remeasure(self, index: int, *, written: bool = False) -> None:
+        """Take over a message's height; only what was `written` is something that a reader elsewhere has not seen."""
         view = self._views[self._messages[index].id]
         height = self._gap(index) + view.height_at(self.column_width())
         change = height - self._heights[index]
         self._measured.add(index)
         if change:
             self._heights.set(index, height)
-            if not self._follows:
+            if written and not self._follows:
                 self._unseen += change
         self._settle()
 

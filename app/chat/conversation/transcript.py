@@ -82,8 +82,10 @@ class Transcript(MessageList):
         view = self._realised(index)
         message = self._messages[index]
         self._messages[index] = replace(message, text=message.text + text, reasoning=message.reasoning + reasoning)
+        if index not in self._measured:
+            self._remeasure(index)
         view.add_text(text, reasoning, reasoning_s)
-        self._remeasure(index)
+        self._remeasure(index, written=True)
         self.text_changed.emit(message_id)
 
     def set_status(self, message_id: str, text: str) -> None:
@@ -186,4 +188,4 @@ class Transcript(MessageList):
         if self._follows:
             self._unseen = 0
         away = not self._follows and bar.maximum() - bar.value() > 2 * LINE
-        self._jump.offer(round(self._unseen / LINE), self.viewport().geometry(), wanted=away)
+        self._jump.offer(max(0, self._unseen) // self._theme.line("read"), self.viewport().geometry(), wanted=away)

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QApplication, QTextBrowser, QWidget
 from app.chat.conversation.jump_button import JumpButton
 from app.chat.conversation.message import BLEED, MessageView
 from app.chat.conversation.transcript import Transcript
+from app.chat.text.formulas import formulas
 from app.theme import Theme
 from tests.app.chat.replies import REPLIES
 from tests.app.chat.stored import asked, facts, replied, writing
@@ -519,3 +520,53 @@ def test_text_of_another_size_is_measured_again_and_nothing_is_cut(transcript, t
             assert view.height() == view.height_at(transcript.column_width())
             assert view.body.height() >= view.body.document().size().height()
         assert transcript.at_bottom
+
+
+def count(transcript):
+    return jump(transcript).text()
+
+
+def test_only_what_is_written_counts_as_new_lines(transcript, qtbot, theme):
+    formula = "\n\n$$\\sum_{i=0}^{n} \\frac{\\frac{a}{b}}{\\frac{c}{d}}$$\n\n"
+    transcript.set_messages([asked("q"), replied("r", LINES + formula * 3, reasoning=LINES), asked("q2"), writing("w", LINES)])
+    wheel(transcript, 5)
+    assert count(transcript) == "Jump to the end"
+    view = transcript.measured(0)
+    view.begin_edit("line\n" * 12)
+    assert count(transcript) == "Jump to the end"
+    view.end_edit()
+    assert count(transcript) == "Jump to the end"
+    transcript.measured(1).thought.open()
+    assert count(transcript) == "Jump to the end"
+    formulas().wait()
+    QApplication.processEvents()
+    assert count(transcript) == "Jump to the end"
+    transcript.add_text("w", "\n\n" + "line\n" * 10)
+    assert count(transcript) == "10 new lines"
+    formulas().wait()
+    transcript.measured(1).thought.fold()
+    assert count(transcript) == "10 new lines"
+
+
+def test_formulas_that_are_drawn_in_the_text_that_was_written_count_once(transcript):
+    transcript.set_messages([asked("q"), writing("w", LINES)])
+    wheel(transcript, 5)
+    transcript.add_text("w", "\n\n$$\\sum_{j=0}^{n} \\frac{\\frac{a}{b}}{\\frac{c}{d}}$$\n\nmore\n" * 4)
+    before = count(transcript)
+    height = transcript.view("w").height()
+    formulas().wait()
+    QApplication.processEvents()
+    assert transcript.measured(1).height() != height
+    assert count(transcript) == before != "Jump to the end"
+
+
+@pytest.mark.parametrize("size", [80, 200])
+def test_new_lines_are_counted_in_text_of_any_size(transcript, theme, qtbot, size):
+    theme.set_text_size(size)
+    qtbot.wait(1)
+    transcript.set_messages([asked("q"), writing("w", LINES)])
+    wheel(transcript, 5)
+    transcript.add_text("w", "\n\n" + "line\n" * 20)
+    found = count(transcript)
+    theme.set_text_size(100)
+    assert found == "20 new lines"
