@@ -134,10 +134,14 @@ class Decoration:
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(self._theme.color("ink-3"))
             center = marker.right - 6
-            painter.drawEllipse(QPointF(width - center if mirrored else center, baseline - 5.5), 2, 2)
+            radius = 2 * self._scale
+            middle = QPointF(width - center if mirrored else center, baseline - 5.5 * self._scale)
+            painter.drawEllipse(middle, radius, radius)
         elif marker.sign in (OPEN_BOX, CHECKED_BOX):
             left = width - marker.right if mirrored else marker.right - _BOX
-            self._paint_box(painter, QRectF(left, baseline - 12, _BOX, _BOX), marker.sign == CHECKED_BOX)
+            self._paint_box(
+                painter, QRectF(left, baseline - 5 * self._scale - _BOX / 2, _BOX, _BOX), marker.sign == CHECKED_BOX
+            )
         else:
             painter.setPen(self._theme.color("accent-ink" if marker.note else "ink-2"))
             painter.setFont(self._theme.font("small" if marker.note else "read"))
@@ -152,6 +156,10 @@ class Decoration:
         if checked:
             ratio = painter.device().devicePixelRatioF()
             painter.drawPixmap(box.topLeft() + QPointF(1, 1), self._theme.pixmap("check", "ink", 12, ratio))
+
+    @property
+    def _scale(self) -> float:
+        return self._theme.text_size / 100
 
     def _line_height(self, block: Block) -> int:
         match block:

@@ -29,6 +29,8 @@ CELL_PADDING = 8
 _FIXED = QTextBlockFormat.LineHeightTypes.FixedHeight.value
 _LONGEST_TIP, _NO_ADDRESS = 300, "No address"
 _MINIMUM = QTextBlockFormat.LineHeightTypes.MinimumHeight.value
+# A heading's text is smaller than what stands under it.
+_HEAD_SIZE = 12 / 14
 # The mathematical font's letters are smaller than the text's at the same size.
 _MATH_SIZE, _DISPLAY_SIZE = 1.16, 1.3
 # Characters: a column has room for the first at least, breaks at the second at the latest, and never before the third.
@@ -197,7 +199,9 @@ class Formats:
     def head(self, marks: Mark, href: str) -> QTextCharFormat:
         """Return the format of text in a table's heading."""
         form = QTextCharFormat(self.run("read-table", marks, href))
-        font = self._theme.font("code" if Mark.CODE in marks else "small", None if Mark.CODE in marks else 600)
+        font = self._theme.font("code" if Mark.CODE in marks else "read-table", None if Mark.CODE in marks else 600)
+        if Mark.CODE not in marks:
+            font.setPixelSize(round(font.pixelSize() * _HEAD_SIZE))
         form.setFont(font)
         if not href:
             form.setForeground(self._theme.color("ink-2"))

@@ -384,4 +384,5 @@ class MessageText(QTextBrowser):
         left = place.left()
         if left > self.viewport().width():
             left -= self._sides.offset_at(place.center())
-        return QRect(left + 2, round(baseline) - 15, _CARET_WIDTH, _CARET_HEIGHT)
+        scale = self._theme.text_size / 100
+        return QRect(left + 2, round(baseline - 15 * scale), _CARET_WIDTH, round(_CARET_HEIGHT * scale))

@@ -305,3 +305,15 @@ def test_what_is_written_changes_the_end_only_however_long_the_reply_is(theme, b
     assert max(size for _, size in changes) < 700
     unchanged = reader.finish()
     assert unchanged >= len(reader.blocks) - 2
+
+
+@pytest.mark.parametrize("percent", [80, 100, 150, 200, 300])
+def test_a_tables_heading_grows_with_its_rows(qapp, percent):
+    theme = Theme()
+    theme.set_text_size(percent)
+    shown = at_once(theme, "| Head `code` |\n|---|\n| cell |")
+    table = shown.table(0)
+    sizes = [
+        table.cellAt(row, 0).firstCursorPosition().block().begin().fragment().charFormat().font().pixelSize() for row in (0, 1)
+    ]
+    assert sizes == [round(round(14 * percent / 100) * 12 / 14), round(14 * percent / 100)]
