@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
     QVBoxLayout,
     QWidget,
 )
+from shiboken6 import isValid
 
 from app.models.filter_field import FilterField
 from app.palette_items import Item, matching
@@ -41,7 +42,7 @@ class Palette(QWidget):
     def __init__(self, theme: Theme, window: QWidget) -> None:
         super().__init__(window)
         self._items: Sequence[Item] = ()
-        self._before: QWidget | None = None
+        self._before: Sequence[QWidget] = ()
         self._card = _Card(theme, self)
         self._shadow = Shadow(theme, self._card, _RADIUS)
         self.setObjectName("palette")
@@ -59,7 +60,7 @@ class Palette(QWidget):
     def open_with(self, items: Sequence[Item]) -> None:
         """Show the palette with these items and take the keyboard."""
         self._items = items
-        self._before = QApplication.focusWidget()
+        self._before = _with_parents(QApplication.focusWidget())
         self._card.field.clear()
         self._narrow("")
         self._place()
@@ -74,8 +75,14 @@ class Palette(QWidget):
             return
         self.window().removeEventFilter(self)
         self.hide()
-        if self._before is not None:
-            self._before.setFocus(Qt.FocusReason.PopupFocusReason)
+        before, self._before = self._before, ()
+        # What had it may be gone by now, as a title's field is, or out of sight: then it is for what that was in.
+        for widget in before:
+            if isValid(widget) and widget.isVisible() and widget.focusPolicy() != Qt.FocusPolicy.NoFocus:
+                widget.setFocus(Qt.FocusReason.PopupFocusReason)
+                break
+        else:
+            self._card.field.clearFocus()
         self.closed.emit()
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
@@ -127,6 +134,14 @@ class Palette(QWidget):
         width = min(_WIDTH, window.width() - 2 * _MARGIN)
         height = min(self._card.wanted_height(), window.height() - top - _MARGIN)
         self._card.setGeometry((window.width() - width) // 2, top, width, height)
+
+
+def _with_parents(widget: QWidget | None) -> Sequence[QWidget]:
+    found = []
+    while widget is not None and not widget.isWindow():
+        found.append(widget)
+        widget = widget.parentWidget()
+    return found
 
 
 class _Card(QFrame):

@@ -215,6 +215,7 @@ class MainWindow(QMainWindow):
         self.sidebar.models_requested.connect(self.show_models)
         self.sidebar.entered.connect(self.page.composer.focus_text)
         self.sidebar.collapse_requested.connect(self.toggle_sidebar)
+        self.sidebar.needed.connect(self._need_sidebar)
         self.toolbar.sidebar_toggled.connect(self.toggle_sidebar)
         self.toolbar.settings_toggled.connect(self._show_settings)
         self.toolbar.inspector_toggled.connect(self._show_inspector)
@@ -434,6 +435,10 @@ class MainWindow(QMainWindow):
             self.toolbar.settings_button.setChecked(False)  # There is room for one of them beside the chat.
             self.toolbar.inspector_button.setChecked(False)
         self.sidebar.setVisible(self._sidebar_wanted)
+
+    def _need_sidebar(self) -> None:
+        if not self.sidebar.isVisible():
+            self.toggle_sidebar()
 
     def _show_settings(self, shown: bool) -> None:
         if shown:

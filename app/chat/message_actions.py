@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QApplication, QMenu, QWidget
 
 from app.chat.controller import ChatController
 from app.chat.conversation.message import MessageView
+from app.chat.conversation.message_editor import WAIT
 from app.chat.conversation.message_menu import Deeds, Offer, fill
 from app.chat.conversation.stats_line import is_cut
 from app.chat.page import ChatPage
@@ -20,6 +21,8 @@ from engine.chats.titles import title_from
 from engine.core.errors import NoModelLoaded
 from engine.core.facts import ModelEntry
 from engine.core.setting import Value
+
+NOTHING_CUT = "Only the last reply can go on, where it was cut."
 
 
 class MessageActions(QObject):
@@ -75,10 +78,11 @@ class MessageActions(QObject):
         transcript = self._page.transcript
         index = transcript.index_of(message_id)
         if message and index is not None and message.state != "streaming":
-            if index not in transcript.visible():
-                transcript.scroll_to(message_id)
+            transcript.hold()
             self._edits.setdefault(message_id, message.text)
-            transcript.measured(index).begin_edit(self._edits[message_id])
+            transcript.bring_in(index).begin_edit(self._edits[message_id])
+            transcript.bring_in(index)  # As a whole: the field may be higher than what it stands for.
+            transcript.hold()  # What is written at the end must not push the field out of sight.
 
     def keep_edit(self, message_id: str, text: str) -> None:
         """Put an edited text beside the first one: a user's is answered, a reply's is marked as edited.
@@ -110,15 +114,18 @@ class MessageActions(QObject):
     def regenerate(self, message_id: str, model_id: str = "", given: dict[str, Value] | None = None) -> None:
         """Ask for another reply beside this one, or to this question; the chat's own model and settings stay as they are."""
         message = self._message(message_id)
-        if message:
+        if message and self._is_free():
             asked = message.parent_id if message.role == "assistant" else message.id
             if asked:
                 self._chat.answer(asked, model_id=model_id, given=given)
 
     def go_on(self, message_id: str) -> None:
-        """Let the model write on at a reply that was cut."""
+        """Let the model write on at the last message, a reply that was cut."""
         message = self._message(message_id)
-        if message is None or self._chat.busy or not is_cut(message):
+        if message is None or not self._is_free():
+            return
+        if not is_cut(message) or self._page.transcript.messages[-1].id != message_id:
+            self._toaster.show(NOTHING_CUT)
             return
         with self._chat.reporting():
             if not (message.model_id or self._model_id()):
@@ -127,7 +134,7 @@ class MessageActions(QObject):
 
     def switch_branch(self, message_id: str, step: int) -> None:
         """Show the sibling `step` places after a message, with what followed it."""
-        if self._chat.chat_id is None or self._chat.busy:
+        if self._chat.chat_id is None or not self._is_free():
             return
         with self._chat.reporting():
             siblings = self._store.siblings(message_id)
@@ -143,7 +150,9 @@ class MessageActions(QObject):
     def fork(self, message_id: str) -> None:
         """Open a new chat that holds what leads to a message."""
         message = self._message(message_id)
-        if message and message.state != "streaming":
+        if message and message.state == "streaming":
+            self._toaster.show(f"{WAIT}.")
+        elif message:
             with self._chat.reporting():
                 made = fork(self._store, message_id)
                 self._chat.open(made.id)
@@ -152,13 +161,13 @@ class MessageActions(QObject):
     def run_again(self, message_id: str) -> None:
         """Have a reply made again exactly as it was."""
         message = self._message(message_id)
-        if message and message.facts is not None and not self._chat.busy:
+        if message and message.facts is not None and self._is_free():
             self.run_again_requested.emit(message)
 
     def delete(self, message_id: str) -> None:
         """Move a message and what follows it to the chat's trash, and offer to bring it back."""
         message = self._message(message_id)
-        if message is None or self._chat.busy:
+        if message is None or not self._is_free():
             return
         with self._chat.reporting():
             count = self._store.delete_message(message_id)
@@ -210,19 +219,20 @@ class MessageActions(QObject):
 
     def regenerate_last(self) -> None:
         """Write the reply anew that has the focus, else the last one."""
-        self._do(self.regenerate, lambda message: message.role == "assistant")
+        self._do_when_free(self.regenerate, lambda message: message.role == "assistant")
 
     def continue_last(self) -> None:
-        """Go on with the last reply, where it was cut."""
-        self._do(self.go_on, is_cut)
+        """Go on with the last message, where it is a reply that was cut."""
+        for message in self._page.transcript.messages[-1:]:
+            self.go_on(message.id)
 
     def switch_last(self, step: int) -> None:
         """Show another version of the message with the focus, else of the last message that has several."""
-        self._do(lambda message_id: self.switch_branch(message_id, step), lambda message: message.sibling_count > 1)
+        self._do_when_free(lambda message_id: self.switch_branch(message_id, step), lambda message: message.sibling_count > 1)
 
     def delete_last(self) -> None:
         """Delete the message with the focus, else the last one."""
-        self._do(self.delete, lambda _: True)
+        self._do_when_free(self.delete, lambda _: True)
 
     def fork_last(self) -> None:
         """Fork the chat at the message with the focus, else at the last one."""
@@ -230,7 +240,17 @@ class MessageActions(QObject):
 
     def run_last_again(self) -> None:
         """Run the reply again that has the focus, else the last one."""
-        self._do(self.run_again, lambda message: message.role == "assistant" and message.facts is not None)
+        self._do_when_free(self.run_again, lambda message: message.role == "assistant" and message.facts is not None)
+
+    def _do_when_free(self, deed: Callable[[str], object], fits: Callable[[StoredMessage], bool]) -> None:
+        if self._is_free():
+            self._do(deed, fits)
+
+    def _is_free(self) -> bool:
+        """Return whether messages can be changed; while a reply is on its way, say why not."""
+        if self._chat.busy:
+            self._toaster.show(f"{WAIT}.")
+        return not self._chat.busy
 
     def _do(self, deed: Callable[[str], object], fits: Callable[[StoredMessage], bool], *, any_focused: bool = False) -> None:
         focused = self._focused()
@@ -309,12 +329,12 @@ class MessageActions(QObject):
             view.edit_requested.connect(self.edit)
             view.edited.connect(self.keep_edit)
             view.edit_changed.connect(self._edits.__setitem__)
-            view.edit_cancelled.connect(lambda message_id: self._edits.pop(message_id, None))
+            view.edit_cancelled.connect(self._forget_edit)
             view.continue_requested.connect(self.go_on)
             view.menu_requested.connect(self.fill_menu)
         view.set_busy(self._chat.busy)
         if view.message_id in self._edits:
-            view.begin_edit(self._edits[view.message_id])
+            view.begin_edit(self._edits[view.message_id], focus=False)  # It comes into view; the keyboard is elsewhere.
 
     def _follow_busy(self, busy: bool) -> None:
         if busy == self._busy:
@@ -329,6 +349,10 @@ class MessageActions(QObject):
             view = transcript.view(transcript.messages[index].id)
             if view is not None:
                 view.set_last(index == len(transcript.messages) - 1)
+
+    def _forget_edit(self, message_id: str) -> None:
+        self._edits.pop(message_id, None)
+        self._page.transcript.let_go()
 
     def _end_edit(self, message_id: str) -> None:
         self._edits.pop(message_id, None)

@@ -1,19 +1,24 @@
 """The command palette and the sheet of shortcuts in the real window."""
 
+import inspect
+import re
+
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QKeySequence
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QLabel, QListView, QWidget
+from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QListView, QWidget
+from shiboken6 import isValid
 
 from app.menu_bar import make_menu_bar
 from app.palette import Palette
 from app.shortcuts_sheet import PART_KEYS, ShortcutsSheet, native, rows
+from app.window import MainWindow
 from engine.chats.store import ChatStore
 from engine.core.paths import locate
 from tests.app.window_driver import open_window, row_center
 
-CTRL = Qt.KeyboardModifier.ControlModifier
+CTRL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
 
 
 @pytest.fixture
@@ -74,6 +79,70 @@ def test_escape_and_its_own_keys_close_the_palette_and_do_nothing(window, key, m
     window.key(key, modifier, name="paletteField")
     assert opened.isHidden()
     assert window.window.chat.chat_id is None
+
+
+def test_the_palette_gives_the_focus_to_what_is_left_of_where_it_was(window):
+    window.window.chat.open(window.window._store.chats()[0].id)
+    window.window.commands.find("renameChat").trigger()
+    field = QApplication.focusWidget()
+    opened = palette(window)
+    chats = window.part("chatList")
+    window.wait(lambda: not isValid(field))
+    QTest.keyClick(window.part("paletteField"), Qt.Key.Key_Escape)
+    assert opened.isHidden()
+    assert QApplication.focusWidget() is chats
+
+
+def test_the_palette_gives_no_focus_to_what_was_hidden_meanwhile(window):
+    window.window.commands.find("searchChats").trigger()
+    opened = palette(window)
+    window.part("sidebar").hide()
+    QTest.keyClick(window.part("paletteField"), Qt.Key.Key_Escape)
+    assert opened.isHidden()
+    focus = QApplication.focusWidget()
+    assert focus is None or focus.isVisible()
+
+
+def action_names():
+    """The names of the window's actions, as `MainWindow._add_actions` declares them, without those that close it."""
+    source = inspect.getsource(MainWindow._add_actions)
+    return [name for name in re.findall(r'\("[A-Z][a-z]+", "([A-Za-z]+)"', source) if name not in ("closeWindow", "quit")]
+
+
+@pytest.mark.parametrize("how", ["hidden", "narrow"])
+@pytest.mark.parametrize("name", action_names())
+def test_no_action_leaves_the_keyboard_out_of_sight(window, name, how):
+    window.window.chat.open(window.window._store.chats()[0].id)
+    if how == "hidden":
+        window.window.toggle_sidebar()
+    else:
+        window.window.resize(640, 600)
+    QTest.qWait(0)
+    assert not window.part("sidebar").isVisible()
+    window.window.commands.find(name).trigger()
+    for _ in range(3):
+        QTest.qWait(0)
+        focus = QApplication.focusWidget()
+        assert focus is None or (focus.isVisible() and not focus.visibleRegion().isEmpty()), focus
+    for widget in QApplication.topLevelWidgets():
+        if widget is not window.window and widget.isVisible():
+            widget.close()
+
+
+@pytest.mark.parametrize("keys", [(Qt.Key.Key_R, CTRL), (Qt.Key.Key_N, CTRL | SHIFT), (Qt.Key.Key_F, CTRL | SHIFT)])
+@pytest.mark.parametrize("width", [640, 1280])
+def test_what_the_sidebar_is_needed_for_shows_it_first(window, keys, width):
+    window.window.chat.open(window.window._store.chats()[0].id)
+    window.window.resize(width, 600)
+    if width == 1280:
+        window.window.toggle_sidebar()
+    QTest.qWait(0)
+    QTest.keyClick(window.window, *keys)
+    QTest.qWait(0)
+    field = QApplication.focusWidget()
+    assert isinstance(field, QLineEdit)
+    assert window.part("sidebar").isAncestorOf(field)
+    assert field.visibleRegion().boundingRect() == field.rect()
 
 
 @pytest.mark.drives("palette")

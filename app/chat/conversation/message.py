@@ -281,10 +281,10 @@ class MessageView(QWidget):
         """Tell whether nothing follows."""
         self._stats.set_last(last)
 
-    def begin_edit(self, text: str) -> None:
+    def begin_edit(self, text: str, *, focus: bool = True) -> None:
         """Put a field with `text` in the message's place; `edited` carries what is to be kept."""
         if self._message is not None:
-            self._editing.begin(text, reply=self._is_reply())
+            self._editing.begin(text, reply=self._is_reply(), bare=bool(self._message.attachments), focus=focus)
 
     def end_edit(self) -> None:
         """Show the message again."""

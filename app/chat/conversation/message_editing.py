@@ -26,11 +26,18 @@ class Editing(QObject):
         """Whether the message is being edited."""
         return self._editor is not None
 
-    def begin(self, text: str, *, reply: bool) -> None:
-        """Put a field with `text` in the message's place; where there is one already it stays."""
-        if self._editor is not None:
-            return
-        self._editor = MessageEditor(self._theme, text, reply=reply, parent=self._view)
+    def begin(self, text: str, *, reply: bool, bare: bool = False, focus: bool = True) -> None:
+        """Put a field with `text` in the message's place, with the caret if `focus`; where there is one already it stays.
+
+        `bare` says that the message can be sent without text.
+        """
+        if self._editor is None:
+            self._open(MessageEditor(self._theme, text, reply=reply, bare=bare, parent=self._view))
+        if focus and self._editor is not None:
+            self._editor.focus_text()
+
+    def _open(self, editor: MessageEditor) -> None:
+        self._editor = editor
         self._editor.set_busy(self._busy)
         self._editor.submitted.connect(self.submitted)
         self._editor.text_changed.connect(self.changed)
@@ -38,14 +45,13 @@ class Editing(QObject):
         self._editor.height_changed.connect(self.height_changed)
         self._editor.show()
         self.height_changed.emit()
-        self._editor.focus_text()
 
     def end(self, focus: QWidget) -> None:
         """Show the message again; the keyboard's focus, where the field had it, goes to `focus`."""
         if self._editor is None:
             return
         editor, self._editor = self._editor, None
-        focused = editor.isAncestorOf(self._view.focusWidget() or self._view)
+        focused = editor.isAncestorOf(self._view.window().focusWidget() or self._view)
         editor.hide()
         editor.deleteLater()
         if focused:

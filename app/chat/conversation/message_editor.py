@@ -19,7 +19,7 @@ class MessageEditor(QWidget):
     """Emits `submitted` with the text and `cancelled`. While `busy`, what is written stays here.
 
     A user's message is sent by Return, as in the composer. A reply has paragraphs: there Return breaks the line, and
-    Ctrl+Return keeps the change.
+    Ctrl+Return keeps the change. A `bare` message has files, and can do without text.
     """
 
     submitted = Signal(str)
@@ -27,9 +27,9 @@ class MessageEditor(QWidget):
     text_changed = Signal(str)
     height_changed = Signal()
 
-    def __init__(self, theme: Theme, text: str, *, reply: bool, parent: QWidget) -> None:
+    def __init__(self, theme: Theme, text: str, *, reply: bool, bare: bool = False, parent: QWidget) -> None:
         super().__init__(parent)
-        self._theme, self._busy = theme, False
+        self._theme, self._busy, self._bare = theme, False, bare
         self._field = MessageField(theme, self)
         self._field.setObjectName("messageEditor")
         self._field.setAccessibleName("Edit reply" if reply else "Edit message")
@@ -71,14 +71,14 @@ class MessageEditor(QWidget):
         self._follow()
 
     def submit(self) -> None:
-        """Hand the text over, or say why it has to wait; white space alone is not sent."""
-        if not self.text.strip():
+        """Hand the text over, or say why it has to wait; white space alone is not sent, unless with files."""
+        if not self._sendable():
             return
         if self._busy:
             self._say(WAIT)
             self._hint.start()
         else:
-            self.submitted.emit(self.text)
+            self.submitted.emit(self.text if self.text.strip() else "")
 
     def height_at(self, width: int) -> int:
         """Put the parts in their places in `width` pixels, and return the height of it all."""
@@ -109,12 +109,15 @@ class MessageEditor(QWidget):
         painter.setPen(QPen(self._theme.color("border-hi" if self._field.hasFocus() else "border"), 1))
         painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), _RADIUS - 0.5, _RADIUS - 0.5)
 
+    def _sendable(self) -> bool:
+        return self._bare or bool(self.text.strip())
+
     def _tell(self) -> None:
         self._follow()
         self.text_changed.emit(self.text)
 
     def _follow(self) -> None:
-        self._send.setEnabled(bool(self.text.strip()) and not self._busy)
+        self._send.setEnabled(self._sendable() and not self._busy)
         before = self._height
         if before and self.height_at(self.width()) != before:
             self.height_changed.emit()

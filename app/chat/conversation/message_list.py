@@ -183,6 +183,14 @@ class MessageList(QAbstractScrollArea):
             self._follows = self._is_at_end()
             self.placed.emit()
 
+    def hold(self) -> None:
+        """Stay with what is in view now, whatever is written at the end."""
+        self._follows = False
+
+    def let_go(self) -> None:
+        """Follow the end again if it is in view."""
+        self._follows = self._is_at_end()
+
     def set_room_above(self, pixels: int) -> None:
         """Leave room above the first message for what lies over the top of the view; nothing else moves."""
         self._edge = EDGE + pixels
@@ -372,7 +380,8 @@ class MessageList(QAbstractScrollArea):
 
     def _hide(self, view: MessageView) -> None:
         # Hiding what has the focus would hand it to any other widget of the window.
-        focus = self.focusWidget()
+        # The window is asked: the list itself remembers what had it last, long after somebody else has it.
+        focus = self.window().focusWidget()
         if focus is not None and view.isAncestorOf(focus):
             self.setFocus(Qt.FocusReason.OtherFocusReason)
         view.hide()

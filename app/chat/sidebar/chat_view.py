@@ -100,6 +100,12 @@ class ChatView(DragView):
         if scroll:
             self._reveal()
 
+    def reveal_shown(self) -> None:
+        """Bring the chat that is shown into view, if it is what is selected."""
+        index = self.currentIndex()
+        if index.isValid() and index.data(ROW_ROLE).chat_id == self._look.shown:
+            self._reveal()
+
     def choose_first(self) -> None:
         """Pick the first row that can be picked, as a person would."""
         for place, row in enumerate(self.rows):

@@ -50,6 +50,8 @@ class Sidebar(QWidget):
     hits_wanted = Signal()
     """Now, not once the typing pauses."""
     collapse_requested = Signal()
+    needed = Signal()
+    """It is about to take the keyboard, and must not do so out of sight."""
 
     def __init__(
         self, theme: Theme, footer: QWidget | None = None, parent: QWidget | None = None, *, traffic_lights: bool = _MAC
@@ -94,14 +96,17 @@ class Sidebar(QWidget):
     def set_chats(self, chats: Sequence[ChatSummary], folders: Sequence[Folder] = (), deleted: int = 0) -> None:
         """List these chats in their folders or by the day of their last message; selection and scroll position stay.
 
-        `deleted` is how many there are in the trash.
+        A selected chat that was not listed before is brought into view. `deleted` is how many there are in the trash.
         """
+        new = self._selected is not None and all(chat.id != self._selected for chat in self._chats)
         self._chats = tuple(chats)
         self._folders = tuple(folders)
         self._list.set_folders(self._folders)
         self._trash.set_note(f"{deleted:,}" if deleted else "", f"{deleted:,} deleted")
         self._trash.setVisible(deleted > 0 or self._deleted is not None)
         self._list_rows()
+        if new:
+            self._list.reveal_shown()
 
     def set_trash(self, chats: Sequence[ChatSummary] | None) -> None:
         """Show the deleted chats in place of the others; None shows the others again."""
@@ -138,16 +143,19 @@ class Sidebar(QWidget):
 
     def focus_search(self) -> None:
         """Put the caret into the search field, its text ready to be typed over."""
+        self.needed.emit()
         self._search.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self._search.selectAll()
 
     def rename_selected(self) -> None:
         """Edit the title of the selected chat in place."""
+        self.needed.emit()
         self._list.setFocus(Qt.FocusReason.OtherFocusReason)
         self._list.rename_current()
 
     def rename(self, row_id: str) -> None:
         """Edit the title of a chat or the name of a folder in place."""
+        self.needed.emit()
         self._list.rename_row(row_id)
 
     @property
@@ -161,11 +169,13 @@ class Sidebar(QWidget):
 
     def offer_places(self) -> None:
         """Show where the selected chats can be moved to."""
+        self.needed.emit()
         self._list.setFocus(Qt.FocusReason.OtherFocusReason)
         self._list.open_move_menu()
 
     def offer_forms(self, chat_ids: tuple[str, ...]) -> None:
         """Show the forms in which these chats can be exported."""
+        self.needed.emit()
         self._list.open_export_menu(chat_ids)
 
     def sizeHint(self) -> QSize:

@@ -6,6 +6,9 @@ from PySide6.QtGui import QContextMenuEvent, QGuiApplication, QInputMethodEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMenu, QWidget
 
+from app.chat.conversation.message_editor import WAIT
+from app.chat.message_actions import NOTHING_CUT
+from engine.chats.attachment import Attachment
 from engine.chats.store import ChatStore
 from engine.core.errors import GenerationFailed
 from engine.core.paths import locate
@@ -231,6 +234,93 @@ def test_an_edit_that_can_not_be_stored_stays_in_its_field(flint):
     assert flint.shown() == ["Hello precious", FOX]
 
 
+def test_an_edit_stays_in_sight_and_keeps_the_keyboard_while_a_reply_is_written(writing):
+    flint, _ = writing
+    shortcut(flint, Qt.Key.Key_E, CONTROL)
+    field, transcript = editor(flint), flint.window.page.transcript
+    room = transcript.verticalScrollBar().maximum() + transcript.viewport().height()
+    flint.wait(lambda: transcript.verticalScrollBar().maximum() > room)
+    assert field.hasFocus()
+    assert field.visibleRegion().boundingRect() == field.rect()
+    QTest.keyClick(field, ESCAPE)
+    flint.window.page.composer.stop()
+    settled(flint)
+
+
+def test_a_message_that_scrolls_away_takes_the_keyboard_from_nobody(writing):
+    flint, _ = writing
+    shortcut(flint, Qt.Key.Key_E, CONTROL)
+    transcript = flint.window.page.transcript
+    view = transcript.view(transcript.messages[0].id)
+    shortcut(flint, Qt.Key.Key_K, CONTROL)
+    transcript.jump_to_bottom()
+    flint.wait(lambda: not view.isVisible())
+    assert flint.part("paletteField").hasFocus()
+    QTest.keyClick(flint.part("paletteField"), ESCAPE)
+    assert transcript.hasFocus()
+    flint.part("composer").setFocus()
+    transcript.scroll_to(transcript.messages[0].id)
+    assert editor(flint).isVisible()
+    assert flint.part("composer").hasFocus()
+
+
+def test_an_edit_asked_for_again_is_brought_into_view_with_the_keyboard(writing):
+    flint, _ = writing
+    transcript = flint.window.page.transcript
+    flint.wait(lambda: transcript.verticalScrollBar().maximum() > transcript.height())
+    flint.window.page.composer.stop()
+    settled(flint)
+    for ask in (lambda: shortcut(flint, Qt.Key.Key_E, CONTROL), lambda: flint.key(Qt.Key.Key_Up)):
+        shortcut(flint, Qt.Key.Key_E, CONTROL)
+        QTest.keyClicks(editor(flint), "!")
+        written = editor(flint).text
+        transcript.jump_to_bottom()
+        flint.part("composer").setFocus()
+        assert not editor(flint).isVisible()
+        ask()
+        assert editor(flint).hasFocus()
+        assert editor(flint).visibleRegion().boundingRect() == editor(flint).rect()
+        assert editor(flint).text == written
+
+
+def test_an_edit_that_is_left_at_the_end_lets_the_end_be_followed_again(flint):
+    flint.ask("Hello")
+    shortcut(flint, Qt.Key.Key_E, CONTROL)
+    assert not flint.window.page.transcript.at_bottom
+    QTest.keyClick(editor(flint), ESCAPE)
+    assert flint.window.page.transcript.at_bottom
+
+
+@pytest.mark.drives("messageEditor")
+@pytest.mark.parametrize("written", ["", "  "])
+def test_an_edit_of_a_message_with_files_can_leave_them_alone_without_text(flint, written):
+    flint.window.chat.send("What is this?", (Attachment("a.txt", "file", "Text"),))
+    settled(flint)
+    shortcut(flint, Qt.Key.Key_E, CONTROL)
+    editor(flint).selectAll()
+    QTest.keyClick(editor(flint), Qt.Key.Key_Backspace)
+    QTest.keyClicks(editor(flint), written)
+    assert flint.part("editSend").isEnabled()
+    QTest.keyClick(editor(flint), RETURN)
+    settled(flint)
+    asked, reply = flint.stored()
+    assert (asked.text, asked.sibling_count) == ("", 2)
+    assert [one.name for one in asked.attachments] == ["a.txt"]
+    assert reply.text == FOX
+
+
+@pytest.mark.drives("messageEditor")
+def test_an_edit_without_files_can_not_be_sent_without_text(flint):
+    flint.ask("Hello")
+    shortcut(flint, Qt.Key.Key_E, CONTROL)
+    editor(flint).selectAll()
+    QTest.keyClick(editor(flint), Qt.Key.Key_Backspace)
+    assert not flint.part("editSend").isEnabled()
+    QTest.keyClick(editor(flint), RETURN)
+    assert flint.idle
+    assert len(flint.stored()) == 2
+
+
 # -- regenerate ------------------------------------------------------------------------------------------------------------
 
 
@@ -375,6 +465,24 @@ def test_only_the_last_reply_can_go_on(cut):
     cut.ask("More")
     assert not cut.view(first).findChild(QWidget, "continueReply").isVisible()
     assert not entry(menu_of(cut, first), "Continue").isEnabled()
+
+
+@pytest.mark.parametrize("focused", [False, True])
+def test_the_key_to_go_on_is_for_the_last_reply_alone(cut, focused):
+    first = cut.ask("Hello")
+    set_limit(cut, 300)
+    last = cut.ask("More")
+    if focused:
+        body(cut, first).setFocus()
+    shortcut(cut, RETURN, CONTROL | SHIFT)
+    assert cut.idle
+    assert cut.toasts() == [(NOTHING_CUT, "")]
+    assert cut.stored()[1].text == first.text
+    assert cut.stored()[-1].text == last.text
+
+
+def set_limit(flint, tokens):
+    flint.window.chat.set_setting("max_tokens", tokens)
 
 
 # -- versions --------------------------------------------------------------------------------------------------------------
@@ -568,7 +676,9 @@ def test_while_a_reply_is_written_only_what_can_be_done_is_offered(writing):
     menu.close()
     shortcut(flint, Qt.Key.Key_Backspace, CONTROL | SHIFT)
     shortcut(flint, Qt.Key.Key_R, CONTROL | SHIFT)
-    assert not flint.toasts()
+    assert {text for text, _ in flint.toasts()} == {f"{WAIT}."}
+    flint.window.toaster.dismiss_newest()
+    flint.wait(lambda: not flint.toasts())
     flint.press(flint.view(asked), "editMessage")
     QTest.keyClicks(editor(flint), " then")
     QTest.keyClick(editor(flint), RETURN)
@@ -584,6 +694,18 @@ def test_while_a_reply_is_written_only_what_can_be_done_is_offered(writing):
     settled(flint)
     flint.press(flint.view(flint.stored()[0]), "copyMessage")
     assert QGuiApplication.clipboard().text() == f"{asked.text} then"
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["regenerateReply", "continueLastReply", "earlierVersion", "laterVersion", "forkChat", "runAgain", "deleteMessage"],
+)
+def test_what_has_to_wait_for_a_reply_says_so(writing, name):
+    flint, pending = writing
+    flint.window.commands.find(name).trigger()
+    assert flint.toasts() == [(f"{WAIT}.", "")]
+    assert flint.window.chat.chat_id == pending.chat_id
+    assert not flint.idle
 
 
 # -- reached by Tab --------------------------------------------------------------------------------------------------------

@@ -34,6 +34,33 @@ def test_first_message_makes_the_chat_and_its_title(flint):
     flint.wait(lambda: flint.idle)
 
 
+def many_chats(count=40):
+    with ChatStore(locate().chats) as store:
+        for number in range(count):
+            chat = store.create_chat()
+            store.add_message(chat.id, "user", f"Chat {number}")
+
+
+def in_sight(flint, chat_id):
+    chats = flint.part("chatList")
+    row = chats.visualRect(chats.model().index(chats.model().row_of(chat_id), 0))
+    return chats.viewport().rect().contains(row)
+
+
+def test_a_new_chat_is_brought_into_view_in_a_list_that_was_scrolled(flint):
+    many_chats()
+    flint.window.chats.refresh()
+    bar = flint.part("chatList").verticalScrollBar()
+    for place in (bar.maximum(), 40):
+        bar.setValue(place)
+        flint.click("newChatButton")
+        assert bar.value() == place
+        flint.send(f"What is new at {place}?")
+        assert in_sight(flint, flint.window.chat.chat_id)
+        flint.wait(lambda: flint.idle)
+        assert in_sight(flint, flint.window.chat.chat_id)
+
+
 def test_chat_that_was_written_in_last_comes_first(flint):
     first = flint.ask("One").chat_id
     flint.click("newChatButton")
