@@ -1,11 +1,12 @@
 """Links in messages: opened in the browser, and only after people saw where they go."""
 
-from PySide6.QtCore import QUrl
-from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QMessageBox, QWidget
+from PySide6.QtCore import Qt, QUrl
+from PySide6.QtGui import QDesktopServices, QTextOption
+from PySide6.QtWidgets import QGridLayout, QLabel, QMessageBox, QPlainTextEdit, QWidget
 
 OPENED = ("http", "https", "mailto")
 MOST_LETTERS = 2000
+_WIDTH, _MOST_LINES = 400, 12
 
 
 def shown_address(address: str, most: int) -> str:
@@ -29,4 +30,31 @@ def open_link(address: str, parent: QWidget) -> None:
         box.finished.connect(
             lambda answer: QDesktopServices.openUrl(url) if answer == QMessageBox.StandardButton.Open else None
         )
+    _show_whole(box)
     box.open()
+
+
+def _show_whole(box: QMessageBox) -> None:
+    """Put the address into a field that breaks it anywhere and scrolls: the box's own label cuts what has no spaces.
+
+    Where the system shows the box itself, as on a Mac, its own text stands.
+    """
+    label, grid = box.findChild(QLabel, "qt_msgbox_informativelabel"), box.layout()
+    if not label or not isinstance(grid, QGridLayout):
+        return
+    field = QPlainTextEdit(box.informativeText(), box)
+    field.setObjectName("linkAddress")
+    field.setAccessibleName("Address")
+    field.setReadOnly(True)
+    field.setTabChangesFocus(True)
+    field.setWordWrapMode(QTextOption.WrapMode.WrapAnywhere)
+    field.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+    field.document().setDocumentMargin(0)
+    width, line = _WIDTH, field.fontMetrics().lineSpacing()
+    lines = -(-field.fontMetrics().horizontalAdvance(field.toPlainText()) // (width - 2 * line)) or 1
+    field.setFixedSize(width, line * min(_MOST_LINES, lines + 1))
+    place = grid.indexOf(label)
+    row, column, *_ = grid.getItemPosition(place)
+    grid.removeWidget(label)
+    label.hide()
+    grid.addWidget(field, row, column)

@@ -2,9 +2,9 @@
 
 import pytest
 from PySide6.QtCore import QObject, Qt, Slot
-from PySide6.QtGui import QDesktopServices
+from PySide6.QtGui import QDesktopServices, QKeySequence, QTextCursor
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QMessageBox, QWidget
+from PySide6.QtWidgets import QMessageBox, QPlainTextEdit, QWidget
 
 from app.widgets.web_link import open_link
 
@@ -82,6 +82,27 @@ def test_anything_else_is_only_shown(parent, browser, address):
     assert box.button(QMessageBox.StandardButton.Open) is None
     box.close()
     assert browser.opened == []
+
+
+@pytest.mark.drives("linkAddress")
+@pytest.mark.parametrize("length", [10, 400, 1900])
+def test_the_whole_address_can_be_read(qtbot, parent, browser, length):
+    open_link("https://example.org/" + "a" * length + "/end", parent)
+    field = question(parent).findChild(QPlainTextEdit, "linkAddress")
+    qtbot.waitUntil(field.isVisible)
+    assert field.toPlainText() == question(parent).informativeText()
+    lines = field.document().firstBlock().layout()
+    widths = [lines.lineAt(number).naturalTextWidth() for number in range(lines.lineCount())]
+    assert max(widths) <= field.viewport().width()
+    assert question(parent).rect().contains(field.geometry())
+    QTest.mouseClick(field.viewport(), Qt.MouseButton.LeftButton)
+    QTest.keyClick(field, Qt.Key.Key_End, Qt.KeyboardModifier.ControlModifier)
+    QTest.keySequence(field, QKeySequence.StandardKey.SelectAll)
+    cursor = field.textCursor()
+    cursor.movePosition(QTextCursor.MoveOperation.End)
+    field.setTextCursor(cursor)
+    assert field.viewport().rect().contains(field.cursorRect())
+    assert (field.verticalScrollBar().maximum() == 0) == (length <= 400)
 
 
 def test_endless_address_is_cut_short_on_screen(parent, browser):
