@@ -85,8 +85,8 @@ _STYLES: dict[str, tuple[int, int, int, bool]] = {
     "token": (12, 20, 400, True),
 }
 STYLES = tuple(_STYLES)
-# What grows with the text size: what is read and written. The frame around it keeps its measures.
-_READING = frozenset({"read", "read-h1", "read-h2", "read-h3", "read-table", "code", "token"})
+# What grows with the text size: what is read and written, and the heading over it. The frame around it keeps its measures.
+_READING = frozenset({"read", "read-h1", "read-h2", "read-h3", "read-table", "code", "token", "display"})
 
 _NATIVE = sys.platform == "darwin"
 _STROKE_WIDTH = re.compile(r'stroke-width="[\d.]+"')
@@ -246,7 +246,7 @@ class Theme(QObject):
         return self._pixmaps[key]
 
     def stylesheet(self) -> str:
-        """Return the application's style sheet: surfaces, plain text, and on Linux menus, tool tips and scroll bars."""
+        """Return the application's style sheet: surfaces, plain text, and on Linux menus, tool tips, alerts and scroll bars."""
         css = self.css
         sheet = f"""
 QMainWindow, QDialog {{ background: {css("content")}; color: {css("ink")}; }}
@@ -262,6 +262,7 @@ QLineEdit, QPlainTextEdit, QTextEdit, QTextBrowser {{
 
     def _linux_sheet(self) -> str:
         css = self.css
+        family = f"font-family: '{self._bases[False].family()}';"
         return f"""
 QMenu {{ background: {css("raised")}; color: {css("ink")}; border: 1px solid {css("border")}; padding: 4px; }}
 QMenu::item {{ padding: 4px 24px 4px 12px; border-radius: 4px; }}
@@ -269,6 +270,15 @@ QMenu::item:selected {{ background: {css("selected")}; }}
 QMenu::item:disabled {{ color: {css("ink-off")}; }}
 QMenu::separator {{ height: 1px; background: {css("separator")}; margin: 4px 8px; }}
 QToolTip {{ background: {css("raised")}; color: {css("ink")}; border: 1px solid {css("border")}; padding: 4px 6px; }}
+QMessageBox QLabel, QDialogButtonBox QPushButton {{ {family} font-size: {_STYLES["ui"][0]}px; }}
+QDialogButtonBox QPushButton {{
+    background: {css("raised")}; color: {css("ink")}; border: 1px solid {css("border")}; border-radius: 6px;
+    min-height: 26px; min-width: 64px; padding: 0 12px; outline: none;
+}}
+QDialogButtonBox QPushButton:hover {{ background: {css("hover")}; border-color: {css("border-hi")}; }}
+QDialogButtonBox QPushButton:pressed {{ background: {css("pressed")}; }}
+QDialogButtonBox QPushButton:disabled {{ background: transparent; color: {css("ink-off")}; border-color: {css("separator")}; }}
+QDialogButtonBox QPushButton:focus {{ border: 2px solid {css("accent")}; padding: 0 11px; min-height: 24px; }}
 QScrollBar {{ background: transparent; border: none; margin: 0; }}
 QScrollBar:vertical {{ width: 8px; }}
 QScrollBar:horizontal {{ height: 8px; }}

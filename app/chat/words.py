@@ -44,12 +44,7 @@ class Words(QLabel):
             return
         self._words = text
         self.setAccessibleName(text)
-        if self._wrap:
-            line = self._theme.line(self._style)
-            shown = html.escape(text).replace("\n", "<br>")
-            text = f'<p style="line-height:{line}px; -qt-line-height-type:fixed; margin:0">{shown}</p>'
-        self.setText(text)
-        self._fit()
+        self._set()
 
     def set_role(self, role: str) -> None:
         """Set the ink."""
@@ -76,6 +71,15 @@ class Words(QLabel):
         shown = painter.fontMetrics().elidedText(self._words, Qt.TextElideMode.ElideRight, self.width())
         painter.drawText(self.rect(), self.alignment(), shown)
 
+    def _set(self) -> None:
+        text = self._words
+        if self._wrap:
+            line = self._theme.line(self._style)
+            shown = html.escape(text).replace("\n", "<br>")
+            text = f'<p style="line-height:{line}px; -qt-line-height-type:fixed; margin:0">{shown}</p>'
+        self.setText(text)
+        self._fit()
+
     def _fit(self) -> None:
         if self._wrap:
             self.setFixedHeight(max(self._theme.line(self._style), self.heightForWidth(self.width())))
@@ -84,6 +88,9 @@ class Words(QLabel):
         self.setFont(self._theme.font(self._style, self._weight))
         if self._wrap:
             self.setStyleSheet(f"QLabel {{ color: {self._theme.css(self._role)}; }}")
+        else:
+            self.setFixedHeight(self._theme.line(self._style))
+        self._set()  # The lines' height is said in the text, and the text size may be another.
         self.update()
 
 

@@ -1,10 +1,12 @@
 """The theme: complete in both modes, readable, and every icon drawn."""
 
 import re
+import sys
 
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QFont, QGuiApplication, QImage
+from PySide6.QtWidgets import QLabel, QMessageBox
 
 from app.theme import ROLES, STYLES, Theme
 from app.widgets.frame import over
@@ -189,12 +191,36 @@ def test_the_style_sheet_names_only_colours_of_the_mode(theme, qapp):
     assert theme.color("content").name() in sheet
 
 
+@pytest.mark.skipif(sys.platform == "darwin", reason="a Mac shows alerts itself")
+@pytest.mark.parametrize("mode", ["light", "dark"])
+def test_the_buttons_and_words_of_alerts_have_the_themes_looks(theme, qapp, qtbot, mode):
+    theme.set_mode(mode)
+    qapp.setStyleSheet(theme.stylesheet())
+    box = QMessageBox()
+    qtbot.addWidget(box)
+    box.setText("Delete it?")
+    box.setStandardButtons(QMessageBox.StandardButton.Open | QMessageBox.StandardButton.Cancel)
+    with qtbot.waitActive(box):
+        box.show()
+    for button in box.buttons():
+        button.setFocus()
+        image = button.grab().toImage()
+        assert image.pixelColor(8, button.height() // 2) == theme.color("raised")
+        assert image.pixelColor(0, button.height() // 2) == theme.color("accent")
+        other = next(one for one in box.buttons() if one is not button)
+        assert other.grab().toImage().pixelColor(0, other.height() // 2) == theme.color("border")
+    for part in (*box.buttons(), box.findChild(QLabel, "qt_msgbox_label")):
+        assert (part.font().family(), part.font().pixelSize()) == (theme.font("ui").family(), theme.font("ui").pixelSize())
+        assert part.palette().color(part.foregroundRole()) == theme.color("ink")
+    qapp.setStyleSheet("")
+
+
 def test_text_size_grows_what_is_read_and_nothing_else(theme, qtbot):
     before = {style: (theme.font(style).pixelSize(), theme.line(style)) for style in STYLES}
     with qtbot.waitSignal(theme.changed):
         theme.set_text_size(150)
     grown = {style for style in STYLES if theme.font(style).pixelSize() != before[style][0]}
-    assert grown == {"read", "read-h1", "read-h2", "read-h3", "read-table", "code", "token"}
+    assert grown == {"read", "read-h1", "read-h2", "read-h3", "read-table", "code", "token", "display"}
     for style in grown:
         assert theme.font(style).pixelSize() == round(before[style][0] * 1.5)
         assert theme.line(style) == round(before[style][1] * 1.5)

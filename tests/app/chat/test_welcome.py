@@ -175,3 +175,20 @@ def test_the_mark_wears_the_inks_of_the_mode(welcome, theme):
 def test_the_last_line_says_that_nothing_leaves_the_machine(welcome):
     assert said(welcome)[-1] == f"Models run on this {MACHINE} and your chats stay on it: nothing you write leaves it."
     assert isinstance(welcome, QScrollArea)
+
+
+@pytest.mark.parametrize("percent", [50, 100, 150, 200, 300])
+def test_at_any_text_size_the_heading_leads_and_no_line_is_cut(theme, qtbot, welcome, percent):
+    welcome.resize(640, 380)
+    welcome.show_ready("A model")
+    theme.set_text_size(percent)
+    QApplication.processEvents()
+    title, subtitle = (words for words in welcome.findChildren(Words) if words.isVisible() and words.wordWrap())
+    assert title.font().pixelSize() > subtitle.font().pixelSize()
+    for words, style in ((title, "display"), (subtitle, "read")):
+        assert f"line-height:{theme.line(style)}px" in words.text()
+        assert words.height() >= words.heightForWidth(words.width())
+    qtbot.waitUntil(lambda: place(welcome, subtitle).y() >= place(welcome, title).y() + title.height())
+    last = button(welcome, "promptCard.3")
+    welcome.ensureWidgetVisible(last)
+    assert not last.visibleRegion().isEmpty()
