@@ -2,7 +2,7 @@
 
 from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QDesktopServices, QTextOption
-from PySide6.QtWidgets import QGridLayout, QLabel, QMessageBox, QPlainTextEdit, QWidget
+from PySide6.QtWidgets import QLabel, QMessageBox, QPlainTextEdit, QWidget
 
 OPENED = ("http", "https", "mailto")
 MOST_LETTERS = 2000
@@ -40,7 +40,7 @@ def _show_whole(box: QMessageBox) -> None:
     Where the system shows the box itself, as on a Mac, its own text stands.
     """
     label, grid = box.findChild(QLabel, "qt_msgbox_informativelabel"), box.layout()
-    if not label or not isinstance(grid, QGridLayout):
+    if not label or not grid:
         return
     field = QPlainTextEdit(box.informativeText(), box)
     field.setObjectName("linkAddress")
@@ -53,8 +53,5 @@ def _show_whole(box: QMessageBox) -> None:
     width, line = _WIDTH, field.fontMetrics().lineSpacing()
     lines = -(-field.fontMetrics().horizontalAdvance(field.toPlainText()) // (width - 2 * line)) or 1
     field.setFixedSize(width, line * min(_MOST_LINES, lines + 1))
-    place = grid.indexOf(label)
-    row, column, *_ = grid.getItemPosition(place)
-    grid.removeWidget(label)
+    grid.replaceWidget(label, field)
     label.hide()
-    grid.addWidget(field, row, column)
