@@ -16,6 +16,7 @@ from engine.chats.reply_writer import ReplyWriter
 from engine.chats.request import compose, keep_summary
 from engine.chats.store import ChatStore
 from engine.core.errors import FlintError
+from engine.core.facts import Message
 from engine.core.messages import (
     TERMINALS,
     Compacting,
@@ -38,7 +39,10 @@ type Phase = Literal["queued", "reading", "writing", "stopping"]
 
 @dataclass
 class Pending:
-    """A reply on its way: where it is stored, what it is doing, how much of the prompt was read, and that in words."""
+    """A reply on its way: where it is stored, what it is doing, how much of the prompt was read, and that in words.
+
+    `begun` is the open turn it goes on from, if it does; `cached` tokens were known as it began, None until that is told.
+    """
 
     request_id: str
     writer: ReplyWriter
@@ -46,6 +50,8 @@ class Pending:
     phase: Phase = "queued"
     fraction: float = 0.0
     status: str = WAITING
+    begun: Message | None = None
+    cached: int | None = None
 
     @property
     def chat_id(self) -> str:
@@ -113,6 +119,8 @@ class Replies(QObject):
             command = replace(command, messages=(*command.messages, begins.turn()))
         odds = begins.odds if begins else self._store.odds(reply.id) if before else None
         pending = Pending(request_id, ReplyWriter(self._store, reply, before=before, odds=odds), path)
+        if command.messages[-1].role == "assistant":
+            pending.begun = command.messages[-1]
         if not guarded:
             command = replace(command, memory_guard="off")
         self._pending[pending.request_id] = pending
@@ -167,6 +175,7 @@ class Replies(QObject):
             return
         match event:
             case PrefillProgress():
+                pending.cached = event.cached
                 pending.fraction, pending.status = event.done / max(1, event.total), reading(event)
                 self._enter(pending, "reading")
             case LoadProgress() | ImportProgress():

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from engine.core.facts import ReplyFacts
+from engine.core.facts import Message, ReplyFacts
 
 HALF_CHARACTER = "\ufffd"
 
@@ -10,6 +10,12 @@ HALF_CHARACTER = "\ufffd"
 def text_to_continue(text: str) -> str:
     """Return a cut reply's text without the sign for a character that was cut in half: it comes whole now."""
     return text.rstrip(HALF_CHARACTER)
+
+
+def begun_turn(facts: ReplyFacts) -> Message | None:
+    """Return what a reply had before its last stretch, as the open turn it went on from; None where it was written at once."""
+    begun = facts.output_ids[: facts.resumed[-1]] if facts.resumed else ()
+    return Message("assistant", "", begun, facts.fingerprint) if begun else None
 
 
 def joined(before: ReplyFacts | None, now: ReplyFacts | None) -> ReplyFacts | None:

@@ -4,11 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import get_args
 
+from engine.chats.continuing import begun_turn
 from engine.chats.records import StoredMessage
 from engine.chats.request import compose
 from engine.chats.store import ChatStore
 from engine.core.errors import UsageError
-from engine.core.facts import KVBits, Message
+from engine.core.facts import KVBits
 from engine.core.messages import Generate
 from engine.core.setting import Value
 
@@ -25,12 +26,11 @@ def compose_replay(
     if facts is None:
         raise UsageError("Nothing was measured of this reply, so it can't be run again exactly.", "Regenerate it instead.")
     request = compose(store, reply.chat_id, path, request_id=request_id, model_id=reply.model_id, app=app)
-    begun = facts.output_ids[: facts.resumed[-1]] if facts.resumed else ()
-    cut = (Message("assistant", "", begun, facts.fingerprint),) if begun else ()
+    begun = begun_turn(facts)
     precisions: dict[str, KVBits] = {bits: bits for bits in get_args(KVBits.__value__)}
     return replace(
         request,
-        messages=(*request.messages, *cut),
+        messages=(*request.messages, begun) if begun else request.messages,
         sampling=facts.sampling,
         unset=(),
         context=facts.context,

@@ -48,7 +48,7 @@ def _tokens(facts: ReplyFacts) -> list[Row]:
         ("Tokens", ""),
         ("Prompt", f"{facts.prompt_tokens:,} tokens"),
         ("Known from the cache", f"{facts.cached_tokens:,}"),
-        ("Read now", f"{facts.prompt_tokens + begun - facts.cached_tokens:,}"),
+        ("Read now", f"{max(0, facts.prompt_tokens + begun - facts.cached_tokens):,}"),
     ]
     if facts.resumed:  # What was known and read is of the last stretch, to whose prompt the reply so far belongs.
         rows.insert(2, ("Written before", f"{begun:,} tokens, gone on with {_times_over(len(facts.resumed))}"))

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from app.chat.inspector.token_words import token_count
 from engine.chats.attachment import Attachment
 from engine.chats.records import StoredMessage
 from engine.core.messages import PromptInspected
@@ -58,12 +59,17 @@ def reading_of(prompt: PromptInspected, reply: StoredMessage | None, known: int 
         cached = prompt.cached if known is None or reply is None else min(known, total)
         word = "read now" if reply is not None and reply.state == "streaming" else "to read"
         return Reading(cached, word, f"{cached:,} cached, {total - cached:,} {word}", " ".join(remarks))
-    if facts.fingerprint != prompt.fingerprint or facts.prompt_tokens != total:
+    begun = facts.resumed[-1] if facts.resumed else 0
+    given = facts.prompt_tokens + begun
+    if facts.fingerprint != prompt.fingerprint or given != total:
         remarks.append(
-            f"The reply was written by {facts.model} from {facts.prompt_tokens:,} tokens. This is the same conversation as "
+            f"The reply was written by {facts.model} from {token_count(given)}. This is the same conversation as "
             f"{prompt.model} and the settings in force now make it."
         )
-    cached = min(facts.cached_tokens, total)
-    read = facts.prompt_tokens - facts.cached_tokens
-    note = f"{facts.cached_tokens:,} cached, {read:,} read in {facts.prefill_s:.2f} s"
-    return Reading(cached, "read now", note, " ".join(remarks))
+    if begun:
+        last = "token was" if begun == 1 else f"{begun:,} tokens were"
+        remarks.append(f"The reply went on from what was there already: the last {last} its own.")
+    note = f"{facts.cached_tokens:,} cached, {max(0, given - facts.cached_tokens):,} read"
+    if not begun:  # Of a reply that went on, only the sum of its stretches' times may be known.
+        note += f" in {facts.prefill_s:.2f} s"
+    return Reading(min(facts.cached_tokens, total), "read now", note, " ".join(remarks))

@@ -1,6 +1,7 @@
 """What the inspector is about: which reply, the prompt it was written from, and how likely its tokens were."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from PySide6.QtCore import QObject, QTimer
 from PySide6.QtGui import QGuiApplication
@@ -15,11 +16,12 @@ from app.chat.inspector.token_sheet import odds_sheet, prompt_sheet
 from app.chat.page import ChatPage
 from app.chat.replies import Pending, Replies
 from engine.chats.beginning import Beginning
+from engine.chats.continuing import begun_turn
 from engine.chats.records import StoredMessage
 from engine.chats.request import compose
 from engine.chats.store import ChatStore
 from engine.core.errors import ErrorInfo, FlintError
-from engine.core.facts import LoadedModel
+from engine.core.facts import LoadedModel, Message
 from engine.core.messages import Event, Failed, InspectPrompt, ModelLoaded, ModelUnloaded, PrefillProgress, PromptInspected
 from engine.core.odds import TokenOdds
 from engine.core.preferences import Preferences
@@ -48,7 +50,8 @@ class InspectorController(QObject):
         self._asked, self._waits = "", False
         self._asked_of: StoredMessage | None = None
         self._prompt: PromptInspected | None = None
-        self._cached: dict[str, int] = {}
+        self._asked_by: Pending | None = None
+        self._watched = ""
         self._odds: tuple[str, TokenOdds | None] = ("", None)
         self._shades = True
         self._cards = OddsCards(panel, page.transcript)
@@ -121,8 +124,13 @@ class InspectorController(QObject):
         if self._picked in replies:
             return replies[self._picked]
         newest = next(reversed(replies.values()), None)
-        writing = newest is not None and newest.state == "streaming"
-        return None if self._picked == NEXT or (self._draft() and not writing) else newest
+        draft = self._draft()
+        # Whoever types while a reply is written has not stepped away from it, nor when it ends meanwhile.
+        if newest is not None and newest.state == "streaming":
+            self._watched = newest.id
+        elif draft is None or newest is None or newest.id != self._watched:
+            self._watched = ""
+        return None if self._picked == NEXT or (draft and not self._watched) else newest
 
     def _draft(self) -> StoredMessage | None:
         """What waits in the composer, as the message it will be."""
@@ -156,6 +164,7 @@ class InspectorController(QObject):
         if self._waits:
             self._bridge.cancel(self._asked)  # While a model is read, what was asked before would all be worked out after it.
         self._asked, self._asked_of, self._waits = self._bridge.new_id("inspect"), target, False
+        self._asked_by = self._writing(target)
         try:
             request = compose(
                 self._store,
@@ -170,7 +179,20 @@ class InspectorController(QObject):
             self._refuse(error.info())
             return
         self._waits = True
+        begun = self._begun(target)
+        request = replace(request, messages=(*request.messages, begun)) if begun else request
         self._bridge.send(InspectPrompt(self._asked, request))
+
+    def _writing(self, target: StoredMessage | None) -> Pending | None:
+        """Return the reply on its way that the target becomes."""
+        pending = self._replies.of_chat(self._chat.chat_id)
+        return pending if target and pending and pending.message_id == target.id else None
+
+    def _begun(self, target: StoredMessage | None) -> Message | None:
+        """Return what the target had before it was last gone on with: it was read like the prompt."""
+        if self._asked_by is not None:
+            return self._asked_by.begun
+        return begun_turn(target.facts) if target and target.facts else None
 
     def _on_event(self, event: Event) -> None:
         match event:
@@ -182,13 +204,12 @@ class InspectorController(QObject):
                 self.refresh_soon()
 
     def _on_progress(self, pending: Pending, event: Event) -> None:
-        if isinstance(event, PrefillProgress) and pending.message_id not in self._cached:
-            self._cached = {pending.message_id: event.cached}
+        if isinstance(event, PrefillProgress) and event.done == 0 and pending.chat_id == self._chat.chat_id:
             self.refresh_soon()
 
     def _show_prompt(self, prompt: PromptInspected) -> None:
         self._prompt, self._waits = prompt, False
-        known = self._cached.get(self._asked_of.id) if self._asked_of else None
+        known = self._asked_by.cached if self._asked_by else None
         reading: Reading = reading_of(prompt, self._asked_of, known)
         sheet = prompt_sheet(prompt, reading.cached, reading.word)
         if self._panel.tab == "prompt":

@@ -13,6 +13,11 @@ def figure(tokens: int) -> str:
     return f"{tokens / 1000:.1f}k" if tokens >= 10_000 else f"{tokens:,}"
 
 
+def token_count(tokens: int) -> str:
+    """Return a number of tokens in words: 1 token, 1,234 tokens."""
+    return "1 token" if tokens == 1 else f"{tokens:,} tokens"
+
+
 def estimate(text: str) -> int:
     """Return about how many tokens a text comes to with any model; a long one is judged by a part of it."""
     sample = text[:20_000]

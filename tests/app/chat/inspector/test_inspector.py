@@ -6,9 +6,10 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QMenu
 
-from engine.core.messages import InspectPrompt, PromptInspected
+from app.chat.inspector.token_sheet import READ
+from engine.core.messages import InspectPrompt, PrefillProgress, PromptInspected
 from tests.app.chat.inspecting import card, open_inspector, point_at, texts
-from tests.app.window_driver import open_window
+from tests.app.window_driver import give_model, open_window, remember, set_settings
 
 CONTROL = Qt.KeyboardModifier.ControlModifier
 
@@ -154,6 +155,60 @@ def test_prompt_is_shown_while_its_reply_is_written_with_what_was_cached_as_it_b
     assert "0 cached" in panel.head.text
     assert panel.target == "The reply, being written"
     assert flint.window.replies.of_chat(pending.chat_id) is not None
+
+
+def test_a_panel_opened_while_a_reply_is_written_shows_what_was_cached_as_it_began(writing):
+    flint, pending = writing
+    event = next(event for event in flint.events if isinstance(event, PrefillProgress))
+    panel = open_inspector(flint)
+    flint.wait(lambda: panel.page == "prompt" and panel.target == "The reply, being written")
+    flint.wait(lambda: panel.head.text.endswith(f"{event.cached} cached, {event.total} read now"))
+    assert event.total > 1
+    assert flint.window.replies.of_chat(pending.chat_id) is not None
+
+
+def test_a_reply_that_went_on_shows_what_it_had_and_counts_what_was_read(qtbot, fox):
+    remember(model=give_model(fox))
+    set_settings(max_tokens=5)
+    with open_window(qtbot) as flint:
+        flint.wait_ready()
+        reply = flint.ask("Hello")
+        panel = open_inspector(flint)
+        flint.wait(lambda: panel.page == "prompt" and "read in" in panel.head.text)
+        for had in (5, 10):
+            flint.press(flint.view(reply), "continueReply")
+            flint.wait(lambda had=had: flint.idle and len(flint.stored()[-1].facts.output_ids) > had)
+            went_on = flint.stored()[-1].facts
+            whole = went_on.prompt_tokens + had
+            flint.wait(lambda whole=whole: len(panel.tokens.sheet.ids) == whole and "read now" not in panel.head.text)
+            assert tuple(panel.tokens.sheet.ids[-had:]) == went_on.output_ids[:had]
+            assert f"{went_on.cached_tokens} cached, {whole - went_on.cached_tokens} read" in panel.head.text
+            assert "-" not in panel.head.text
+            assert panel.tokens.sheet.grounds.count(READ) == whole - went_on.cached_tokens
+
+
+@pytest.mark.parametrize("tab", ["prompt", "reply"])
+def test_who_types_while_a_reply_is_written_stays_with_it_also_when_it_ends(writing, tab):
+    flint, pending = writing
+    panel = open_inspector(flint, tab)
+    flint.type("What comes next")
+    QTest.qWait(300)
+    assert panel.target == "The reply, being written"
+    flint.window.replies.stop(pending)
+    flint.wait(lambda: flint.idle and panel.target == "The reply")
+    flint.type(" and then")
+    QTest.qWait(300)
+    assert panel.target == "The reply"
+    flint.click("inspectLater")
+    assert panel.target == "What would be sent next"
+
+
+def test_a_draft_begun_after_the_reply_is_shown_as_what_would_be_sent_next(flint):
+    flint.ask("Hello")
+    panel = open_inspector(flint)
+    flint.wait(lambda: panel.target == "The reply")
+    flint.type("And now?")
+    flint.wait(lambda: panel.target == "What would be sent next")
 
 
 def test_other_settings_than_the_reply_had_are_said(flint):

@@ -159,6 +159,11 @@ def test_choosing_another_token_writes_a_reply_beside_that_goes_on_from_it(kept,
     assert found.ids == branch.facts.output_ids
     assert found.logprobs[3] == pytest.approx(dict(odds.others(3))[other], abs=1e-3)
     flint.wait(lambda: panel.page == "reply" and list(panel.reply_tokens.sheet.ids) == list(found.ids))
+    flint.press(flint.part("inspectorTabs"), "segment.prompt")
+    flint.wait(lambda: panel.page == "prompt" and tuple(panel.tokens.sheet.ids[-4:]) == branch.facts.output_ids[:4])
+    whole = branch.facts.prompt_tokens + 4
+    assert len(panel.tokens.sheet.ids) == whole
+    assert f"{branch.facts.cached_tokens} cached, {whole - branch.facts.cached_tokens} read" in panel.head.text
 
 
 def test_choosing_the_written_token_changes_nothing(kept):

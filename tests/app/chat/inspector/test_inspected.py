@@ -1,0 +1,51 @@
+"""What the inspector says of a prompt in words and figures."""
+
+import pytest
+
+from app.chat.inspector.inspected import reading_of
+from engine.core.messages import PromptInspected
+from tests.app.chat.stored import facts, replied, writing
+
+
+def prompt(tokens, cached=0, **changes):
+    values = {
+        "request_id": "i",
+        "model": "m",
+        "fingerprint": "f",
+        "template_hash": "t",
+        "context": 512,
+        "ids": tuple(range(tokens)),
+        "cached": cached,
+        "left_out": 0,
+        "text": "",
+        "known_ids": (),
+        "texts": (),
+        "bytes_hex": (),
+        "special": (),
+        "section_roles": ("user",),
+        "section_ends": (tokens,),
+    }
+    return PromptInspected(**{**values, **changes})
+
+
+@pytest.mark.parametrize("resumed", [(5,), (3, 5), (5, 600)])
+@pytest.mark.parametrize("unknown", [0, 1, 7])
+def test_a_reply_that_went_on_is_counted_with_what_it_had(resumed, unknown):
+    whole = 22 + resumed[-1]
+    made = facts(prompt_tokens=22, cached_tokens=whole - unknown, resumed=resumed)
+    reading = reading_of(prompt(whole), replied("r", facts=made), None)
+    assert (reading.cached, reading.note) == (whole - unknown, f"{whole - unknown} cached, {unknown} read")
+    assert "written by" not in reading.remark
+    assert f"the last {resumed[-1]} tokens were its own" in reading.remark
+
+
+def test_no_figure_is_negative_whatever_is_known_of_a_reply():
+    made = facts(prompt_tokens=22, cached_tokens=621)
+    reading = reading_of(prompt(22), replied("r", facts=made), None)
+    assert "-" not in reading.note
+    assert reading.cached == 22
+
+
+@pytest.mark.parametrize(("known", "note"), [(0, "0 cached, 23 read now"), (9, "9 cached, 14 read now")])
+def test_while_it_is_written_its_own_cached_tokens_count_not_todays(known, note):
+    assert reading_of(prompt(23, cached=22), writing("w"), known).note == note
