@@ -148,8 +148,8 @@ def note(counted: PromptCounted) -> tuple[str, bool]:
     if counted.words and (not counted.fits or counted.words >= counted.context):
         return f"{figure(counted.tokens)} tokens, the context holds {figure(counted.context)}", True
     if not counted.words:
-        return f"{figure(counted.cached)} tokens cached" if counted.cached else "", False
-    words = "1 token" if counted.words == 1 else f"{figure(counted.words)} tokens"
+        return f"{_tokens(counted.cached)} cached" if counted.cached else "", False
+    words = _tokens(counted.words)
     return f"{words}, {figure(counted.cached)} cached" if counted.cached else words, False
 
 
@@ -184,3 +184,7 @@ def _written(text: str, attachments: Sequence[Attachment]) -> StoredMessage:
         sibling_count=1,
         attachments=tuple(attachments),
     )
+
+
+def _tokens(count: int) -> str:
+    return "1 token" if count == 1 else f"{figure(count)} tokens"

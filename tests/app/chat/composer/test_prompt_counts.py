@@ -130,6 +130,7 @@ def test_a_count_that_comes_late_is_let_pass(flint):
         (PromptCounted("c", 330, 312, 0, 32_768), "312 tokens", False),
         (PromptCounted("c", 20, 1, 0, 32_768), "1 token", False),
         (PromptCounted("c", 17_950, 0, 17_900, 32_768), "17.9k tokens cached", False),
+        (PromptCounted("c", 20, 0, 1, 32_768), "1 token cached", False),
         (PromptCounted("c", 17_950, 0, 0, 32_768), "", False),
         (PromptCounted("c", 40_100, 40_000, 0, 32_768), "40.1k tokens, the context holds 32.8k", True),
         (PromptCounted("c", 40_100, 300, 0, 32_768, fits=False), "40.1k tokens, the context holds 32.8k", True),
