@@ -6,6 +6,8 @@ import sys
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 os.environ["HF_HUB_OFFLINE"] = "1"
+if os.environ.get("PYTEST_XDIST_WORKER"):  # Side by side, each worker's BLAS would take all cores and wait for them.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import pytest
 

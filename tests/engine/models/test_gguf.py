@@ -385,6 +385,7 @@ def test_what_is_wrong_with_a_file_is_said_before_the_folder_is_touched(tmp_path
     assert not models.exists()
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("kind", ["F16", "Q4_0", "Q4_K", "Q6_K"])
 def test_an_import_holds_a_chunk_and_not_a_tensor(tmp_path, monkeypatch, kind):
     monkeypatch.setattr(gguf_weights, "CHUNK_WEIGHTS", 2**16)

@@ -528,6 +528,7 @@ ROWS = st.lists(
 )
 
 
+@pytest.mark.heavy
 @settings(max_examples=200, deadline=None)
 @given(before=ROWS, after=ROWS)
 def test_any_list_becomes_any_other_and_views_hear_of_it_rightly(before, after):
