@@ -17,7 +17,6 @@ def make(kind, theme):
 KINDS = pytest.mark.parametrize("kind", [Button, PrimaryButton, IconButton, GoButton, Link])
 
 
-@pytest.mark.drives("link.*")
 @KINDS
 def test_a_click_and_the_space_bar_press_it(kind, theme, window, qtbot):
     button = window.put(make(kind, theme))

@@ -475,8 +475,7 @@ def test_nothing_found_is_said_with_the_words(sidebar, qtbot):
     assert view(sidebar).accessibleDescription() == "Nothing found for “zebra”"
 
 
-@pytest.mark.drives("clearSearchButton")
-@pytest.mark.parametrize("way", ["escape", "button"])
+@pytest.mark.parametrize("way", ["escape", pytest.param("button", marks=pytest.mark.drives("clearSearchButton"))])
 def test_an_emptied_search_shows_the_chats_again(sidebar, qtbot, way):
     sidebar.set_chats(CHATS)
     qtbot.keyClicks(search(sidebar), "x")
@@ -553,8 +552,9 @@ def test_shortcuts_are_named_as_the_platform_names_them(sidebar):
     assert button(sidebar, "newChatButton").accessibleDescription() == named
 
 
-@pytest.mark.drives("collapseButton")
-@pytest.mark.parametrize(("lights", "height"), [(True, 52), (False, 12)])
+@pytest.mark.parametrize(
+    ("lights", "height"), [pytest.param(True, 52, marks=pytest.mark.drives("collapseButton")), (False, 12)]
+)
 def test_the_strip_leaves_room_for_the_traffic_lights_where_there_are_any(theme, qtbot, lights, height):
     sidebar = Sidebar(theme, traffic_lights=lights)
     qtbot.addWidget(sidebar)

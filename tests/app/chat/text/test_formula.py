@@ -115,7 +115,7 @@ def test_the_oldest_are_forgotten(qtbot, monkeypatch):
     drawing = Formulas()
     for content in ("a", "b", "c"):
         drawing.get(content, False)
-    drawing.wait()
+        drawing.wait()
     assert drawing.get("c", False) is not Drawing.PENDING
     assert drawing.get("a", False) is Drawing.PENDING
 
