@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QFileDialog
 
 from app.settings.panel import SettingsPanel
 from app.settings.preset_bar import CUSTOM, MODEL, PresetState
-from engine.core.disk import disk_errors
+from engine.core.disk import write_whole
 from engine.core.errors import FlintError, SettingsError, describe
 from engine.core.preferences import Preferences
 from engine.core.presets import BUILT_IN, LARGEST, NAMES, Preset, Presets, from_text, to_text
@@ -155,8 +155,7 @@ class PresetController(QObject):
         start = str(Path.home() / f"{''.join(c if c.isalnum() or c in ' -_' else '-' for c in preset.name)}.json")
         path, _ = QFileDialog.getSaveFileName(self._panel.window(), "Export Preset", start, _FILES)
         if path:
-            with disk_errors(Path(path)):
-                Path(path).write_text(to_text(preset), "utf-8")
+            write_whole(Path(path), [to_text(preset)])
             self.said.emit(f"“{preset.name}” exported", path, None)
 
     def _copy(self) -> None:

@@ -1,7 +1,6 @@
 """Chats written to files: whole or not at all, and never over another one that nobody chose."""
 
 import contextlib
-import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
@@ -9,7 +8,7 @@ from engine.chats.export import json_pieces, to_markdown
 from engine.chats.file_names import as_taken, free_name, safe_name
 from engine.chats.records import ChatTree
 from engine.chats.store import ChatStore
-from engine.core.disk import disk_errors
+from engine.core.disk import disk_errors, write_whole
 from engine.core.errors import UsageError
 
 type Progress = Callable[[int, int], object]
@@ -53,17 +52,8 @@ def write_markdowns(
 
 
 def _write(path: Path, texts: Iterable[str]) -> None:
-    """Write a file under another name first: one that was there is replaced by the whole new one or not at all."""
-    part = path.with_name(f".flint-export-{os.getpid()}.part")
-    try:
-        with _told(path), part.open("w", encoding="utf-8", newline="\n") as file:
-            for text in texts:
-                file.write(text)
-        with _told(path):
-            part.replace(path)
-    finally:
-        with contextlib.suppress(OSError):
-            part.unlink(missing_ok=True)
+    with _told(path):
+        write_whole(path, texts)
 
 
 @contextlib.contextmanager

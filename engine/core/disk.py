@@ -1,8 +1,9 @@
-"""The system's complaints about a disk, told as Flint's errors."""
+"""Files written whole or not at all, and the system's complaints about a disk, told as Flint's errors."""
 
 import contextlib
 import errno
-from collections.abc import Iterator
+import os
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from engine.core.errors import DiskFull, ReadOnly
@@ -24,3 +25,24 @@ def disk_errors(path: Path) -> Iterator[None]:
         if error.errno in (errno.ENOTDIR, errno.EEXIST) and not path.parent.is_dir():
             raise ReadOnly(f"Flint can't write to {path.parent}: it, or a folder above it, is a file.") from error
         raise
+
+
+def write_whole(path: Path, texts: Iterable[str], *, private: bool = False) -> None:
+    """Write texts to a file as UTF-8: one that was there is replaced by the whole new one, or stays as it was.
+
+    Where `path` is a link, the link stays. A lone surrogate becomes an escape, as JSON has it. Only its owner may read a
+    `private` file. Raises `DiskFull`, `ReadOnly`, `OSError` for the rest, and what `texts` raises.
+    """
+    target = path.resolve()
+    part = target.with_name(f".flint-{os.urandom(8).hex()}.part")
+    with disk_errors(target):
+        try:
+            handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600 if private else 0o666)
+            with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
+                file.writelines(texts)
+                file.flush()
+                os.fsync(file.fileno())
+            part.replace(target)
+        finally:
+            with contextlib.suppress(OSError):
+                part.unlink(missing_ok=True)

@@ -2,13 +2,11 @@
 
 import itertools
 import json
-import os
-import tempfile
 import time
 from collections.abc import Mapping
 from pathlib import Path
 
-from engine.core.disk import disk_errors
+from engine.core.disk import disk_errors, write_whole
 from engine.core.errors import SettingsError
 from engine.core.setting import Value
 from engine.core.settings import BY_NAME, usable
@@ -137,16 +135,7 @@ class Preferences:
 
     def _save(self) -> None:
         document = {**self._document, "values": {**self._unknown, **self._changed}}
-        target = self._path.resolve()  # The file may be a link into somebody's own collection of settings: the link stays.
+        target = self._path.resolve()  # The file may be a link into somebody's own collection of settings.
         with disk_errors(target):
             target.parent.mkdir(parents=True, exist_ok=True)
-            handle, name = tempfile.mkstemp(dir=target.parent, prefix=".settings-")
-            try:
-                with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as file:
-                    json.dump(document, file, indent=2, ensure_ascii=False)
-                    file.flush()
-                    os.fsync(file.fileno())
-                Path(name).replace(target)
-            except BaseException:
-                Path(name).unlink(missing_ok=True)
-                raise
+        write_whole(target, [json.dumps(document, indent=2, ensure_ascii=False)], private=True)

@@ -1,9 +1,10 @@
 import errno
 import os
+import stat
 
 import pytest
 
-from engine.core.disk import disk_errors
+from engine.core.disk import disk_errors, write_whole
 from engine.core.errors import DiskFull, ReadOnly
 
 
@@ -46,3 +47,56 @@ def test_nothing_happens_when_all_is_well(tmp_path):
     with disk_errors(tmp_path / "file"):
         (tmp_path / "file").write_text("kept")
     assert (tmp_path / "file").read_text() == "kept"
+
+
+def test_a_file_is_replaced_by_the_whole_new_one_and_nothing_stays_beside_it(tmp_path):
+    path = tmp_path / "file"
+    for texts in (["one\n", "東京\u2028"], iter(["two"]), []):
+        kept = list(texts)
+        write_whole(path, kept)
+        assert path.read_bytes() == "".join(kept).encode()
+    assert [found.name for found in tmp_path.iterdir()] == ["file"]
+
+
+def test_a_file_stays_as_it_was_where_its_new_texts_end_in_an_error(tmp_path):
+    path = tmp_path / "file"
+    path.write_text("before")
+
+    def texts():
+        yield "half"
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        write_whole(path, texts())
+    assert path.read_text() == "before"
+    assert [found.name for found in tmp_path.iterdir()] == ["file"]
+
+
+def test_a_private_file_is_its_owners_and_another_one_as_the_system_makes_them(tmp_path):
+    (tmp_path / "usual").write_text("")
+    write_whole(tmp_path / "file", ["open"])
+    write_whole(tmp_path / "secret", ["hidden"], private=True)
+    modes = {found.name: stat.S_IMODE(found.stat().st_mode) for found in tmp_path.iterdir()}
+    assert modes["file"] == modes["usual"]
+    assert modes["secret"] == 0o600
+
+
+def test_a_link_stays_and_leads_to_what_was_written(tmp_path):
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "elsewhere" / "file")
+    write_whole(tmp_path / "link", ["kept"])
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "elsewhere" / "file").read_text() == "kept"
+
+
+def test_half_a_character_is_written_as_json_escapes_it(tmp_path):
+    write_whole(tmp_path / "file", ['"\ud83d"'])
+    assert (tmp_path / "file").read_text() == r'"\ud83d"'
+
+
+def test_what_can_not_be_written_is_told(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ReadOnly):
+        write_whole(tmp_path / "file" / "new", ["text"])
+    with pytest.raises(FileNotFoundError):
+        write_whole(tmp_path / "gone" / "new", ["text"])
