@@ -1,12 +1,13 @@
 """What a reply on its way is doing, in words."""
 
 from engine.core.messages import ImportProgress, LoadProgress, PrefillProgress
+from engine.core.sizes import count_text
 
 
 def reading(progress: PrefillProgress) -> str:
     """Return the status line of a prefill, as `Reading 1,842 of 3,210 new tokens, about 2 s left`."""
     total = max(1, progress.total)
-    text = f"Reading {progress.done:,} of {total:,} new {'token' if total == 1 else 'tokens'}"
+    text = f"Reading {progress.done:,} of {count_text(total, 'new token')}"
     if progress.rate > 0 and progress.done:
         left = (progress.total - progress.done) / progress.rate
         if left >= 1:

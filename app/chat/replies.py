@@ -30,6 +30,7 @@ from engine.core.messages import (
 from engine.core.preferences import Preferences
 from engine.core.setting import Value
 from engine.core.settings import Sampling, build, usable
+from engine.core.sizes import count_text
 
 SAVE_CHECK_MS = 200
 WAITING = "Waiting for the model"
@@ -181,7 +182,7 @@ class Replies(QObject):
             case LoadProgress() | ImportProgress():
                 pending.status = waiting(event)
             case Compacting():
-                pending.status = f"Summarising the older messages, {event.tokens} tokens"
+                pending.status = f"Summarising the older messages, {count_text(event.tokens, 'token')}"
             case ContextCompacted():
                 with self._saving():
                     keep_summary(self._store, pending.chat_id, pending.path, event.summary, event.messages)

@@ -12,6 +12,7 @@ from app.widgets.frame import draw_frame, faded
 from app.widgets.label import Label
 from engine.core.messages import NextTokens
 from engine.core.setting import Value
+from engine.core.sizes import count_text
 
 BARS = 9
 _PITCH, _BAR, _BASE, _TALLEST, _HEIGHT = 32, 24, 48, 36, 64
@@ -180,7 +181,7 @@ def kept_words(found: Outlook) -> str:
     """Return how many tokens stay."""
     if found.kept == found.size:
         return "all tokens kept"
-    return f"{found.kept:,} {'token' if found.kept == 1 else 'tokens'} kept"
+    return f"{count_text(found.kept, 'token')} kept"
 
 
 def where_words(before: str) -> str:

@@ -6,6 +6,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 from app.settings.action_row import ActionRow
 from app.theme import Theme
 from engine.chats.trash import KEPT_DAYS
+from engine.core.sizes import count_text
 
 _TRASH_HELP = (
     f"A deleted chat stays in the trash for {KEPT_DAYS} days. Then it is removed for good, and with it what models have read "
@@ -49,10 +50,10 @@ class Storage(QWidget):
 
 def things(chats: int, messages: int) -> str:
     """Return numbers of chats and messages in words, without those that are none."""
-    counted = ((chats, "chat"), (messages, "message"))
-    return " and ".join(f"{count:,} {name}{'' if count == 1 else 's'}" for count, name in counted if count)
+    counts = ((chats, "chat"), (messages, "message"))
+    return " and ".join(count_text(count, name) for count, name in counts if count)
 
 
 def deleted_chats(count: int) -> str:
     """Return a number of deleted chats in words."""
-    return f"{f'{count:,}' if count else 'no'} deleted {'chat' if count == 1 else 'chats'}"
+    return count_text(count, "deleted chat") if count else "no deleted chats"

@@ -10,7 +10,7 @@ from engine.cli.output import print_json
 from engine.core.paths import locate
 from engine.core.preferences import Preferences
 from engine.core.setting import GB
-from engine.core.sizes import size_text
+from engine.core.sizes import count_text, size_text
 
 commands = typer.Typer(no_args_is_help=True)
 
@@ -23,9 +23,7 @@ def show(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = 
     if as_json:
         print_json({**dataclasses.asdict(use), "limit_bytes": disk.limit, "folder": str(disk.root)})
         return
-    print(
-        f"{use.files} {'file' if use.files == 1 else 'files'}, {size_text(use.size_bytes)} of at most {size_text(disk.limit)}"
-    )
+    print(f"{count_text(use.files, 'file')}, {size_text(use.size_bytes)} of at most {size_text(disk.limit)}")
     print(disk.root)
 
 

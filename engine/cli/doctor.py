@@ -23,7 +23,7 @@ from engine.core.errors import FlintError
 from engine.core.paths import Paths, locate, resource
 from engine.core.preferences import Preferences
 from engine.core.setting import GB
-from engine.core.sizes import size_text
+from engine.core.sizes import count_text, size_text
 from engine.hardware.device import read_device
 from engine.hardware.meters import read_memory
 from engine.inference.blas import prefer_system_blas
@@ -158,7 +158,7 @@ def _prefix_cache(paths: Paths) -> Iterator[Check]:
     disk = DiskCache(prefix_folder(paths), limit)
     use = disk.use()
     bound = f"at most {size_text(limit)}" if limit else "turned off"
-    detail = f"{use.files} {'file' if use.files == 1 else 'files'}, {size_text(use.size_bytes)}, {bound}, {disk.root}"
+    detail = f"{count_text(use.files, 'file')}, {size_text(use.size_bytes)}, {bound}, {disk.root}"
     if disk.root.exists() and disk.root.stat().st_mode & 0o077:
         yield Check("Prefix cache", "problem", f"{detail}: others can read it", f"Close it: chmod 700 {disk.root}")
         return

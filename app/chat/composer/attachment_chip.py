@@ -6,12 +6,13 @@ from PySide6.QtCore import QPoint, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QFontMetricsF, QKeyEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QAbstractButton, QWidget
 
-from app.chat.inspector.token_words import about, figure
+from app.chat.composer.token_estimate import about
 from app.theme import Theme
 from app.widgets.frame import draw_frame
 from app.widgets.halo import focus_ring
 from app.widgets.icon_button import IconButton
 from engine.chats.attachment import Attachment
+from engine.core.sizes import count_text
 
 HEIGHT = 24
 WIDEST = 280
@@ -58,7 +59,7 @@ class AttachmentChip(QAbstractButton):
     def show_attachment(self, place: int, attachment: Attachment, *, counted: bool = True) -> None:
         """Show a text that is ready, the one at a `place` in its row."""
         tokens = attachment.tokens if counted else 0
-        detail = f"{figure(tokens)} {'token' if tokens == 1 else 'tokens'}" if tokens else about(attachment.text)
+        detail = count_text(tokens, "token", short=True) if tokens else about(attachment.text)
         self._show(place, attachment.name, detail, None)
 
     def show_reading(self, place: int, name: str, fraction: float) -> None:

@@ -4,11 +4,12 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QDialog, QFrame, QHBoxLayout, QPlainTextEdit, QVBoxLayout, QWidget
 
-from app.chat.inspector.token_words import about, figure
+from app.chat.composer.token_estimate import about
 from app.theme import Theme
 from app.widgets.button import Button, PrimaryButton
 from app.widgets.label import Label
 from engine.chats.attachment import Attachment
+from engine.core.sizes import count_text
 
 MOST_SHOWN = 500_000
 """Characters: more would be laid out for longer than somebody reads."""
@@ -28,7 +29,7 @@ class AttachmentDialog(QDialog):
         self.setWindowTitle(attachment.name)
         self.setModal(True)
         self.resize(640, 560)
-        tokens = f"{figure(attachment.tokens)} tokens" if attachment.tokens else about(attachment.text)
+        tokens = count_text(attachment.tokens, "token", short=True) if attachment.tokens else about(attachment.text)
         lines = attachment.text.count("\n") + (not attachment.text.endswith("\n"))
         edit = QPlainTextEdit(self)
         edit.setObjectName("attachmentText")
@@ -37,7 +38,7 @@ class AttachmentDialog(QDialog):
         edit.setFrameShape(QFrame.Shape.NoFrame)
         edit.setFont(theme.font("code"))
         edit.setPlainText(attachment.text[:MOST_SHOWN])
-        facts = f"{lines:,} {'line' if lines == 1 else 'lines'}, {tokens}"
+        facts = f"{count_text(lines, 'line')}, {tokens}"
         if len(attachment.text) > MOST_SHOWN:
             facts += f". The first {MOST_SHOWN:,} characters are shown; the model reads, and Copy takes, all of it."
         heading = Label(theme, attachment.name, style="section")

@@ -7,8 +7,8 @@ from PySide6.QtCore import QObject, QTimer
 
 from app.bridge import Bridge
 from app.chat.composer.composer import sendable
+from app.chat.composer.token_estimate import about
 from app.chat.controller import ChatController
-from app.chat.inspector.token_words import about, figure
 from app.chat.page import ChatPage
 from app.chat.replies import Pending, Replies
 from engine.chats.attachment import Attachment, framed, with_attachments
@@ -18,6 +18,7 @@ from engine.chats.store import ChatStore
 from engine.core.errors import FlintError
 from engine.core.messages import CountPrompt, Event, PromptCounted
 from engine.core.preferences import Preferences
+from engine.core.sizes import count_text, figure
 
 COUNT_AFTER_MS = 150
 ESTIMATE_AFTER_MS = 400
@@ -146,10 +147,10 @@ class PromptCounts(QObject):
 def note(counted: PromptCounted) -> tuple[str, bool]:
     """Return what the composer says of a count, and whether it is a warning."""
     if counted.words and (not counted.fits or counted.words >= counted.context):
-        return f"{figure(counted.tokens)} tokens, the context holds {figure(counted.context)}", True
+        return f"{count_text(counted.tokens, 'token', short=True)}, the context holds {figure(counted.context)}", True
     if not counted.words:
-        return f"{_tokens(counted.cached)} cached" if counted.cached else "", False
-    words = _tokens(counted.words)
+        return f"{count_text(counted.cached, 'token', short=True)} cached" if counted.cached else "", False
+    words = count_text(counted.words, "token", short=True)
     return f"{words}, {figure(counted.cached)} cached" if counted.cached else words, False
 
 
@@ -160,7 +161,8 @@ def tip(counted: PromptCounted) -> str:
         f"The context holds {counted.context:,}.",
     ]
     if counted.left_out:
-        sentences.append(f"To fit, the oldest {counted.left_out} messages are left out.")
+        gone = "message is" if counted.left_out == 1 else f"{counted.left_out:,} messages are"
+        sentences.append(f"To fit, the oldest {gone} left out.")
     if not counted.fits or counted.words >= counted.context:
         sentences.append("Shorten the message, take a file away, or raise the context length in the settings.")
     return " ".join(sentences)
@@ -184,7 +186,3 @@ def _written(text: str, attachments: Sequence[Attachment]) -> StoredMessage:
         sibling_count=1,
         attachments=tuple(attachments),
     )
-
-
-def _tokens(count: int) -> str:
-    return "1 token" if count == 1 else f"{figure(count)} tokens"

@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QWidget
 from app.theme import Theme
 from app.widgets.frame import draw_hairline
 from app.widgets.link import Link
+from engine.core.sizes import count_text
 
 ABOVE, HEIGHT, BELOW = 8, 16, 12
 ROOM = ABOVE + HEIGHT + BELOW
@@ -37,7 +38,7 @@ class ContextMarker(QWidget):
 
     def show_count(self, messages: int, *, summarised: bool = False) -> None:
         """Say how many messages left the context, and whether a summary stands for them."""
-        self._text = f"Left the context: {messages:,} {'message' if messages == 1 else 'messages'}"
+        self._text = f"Left the context: {count_text(messages, 'message')}"
         if summarised:
             self._text += ", summarised"
         self._link.setVisible(summarised)

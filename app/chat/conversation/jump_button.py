@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QWidget
 from app.theme import Theme
 from app.widgets.button import Button
 from app.widgets.frame import draw_frame
+from engine.core.sizes import count_text
 
 
 class JumpButton(Button):
@@ -19,7 +20,7 @@ class JumpButton(Button):
 
     def count(self, lines: int) -> None:
         """Show how many lines were written since the reader left the end."""
-        text = "Jump to the end" if lines < 1 else "1 new line" if lines == 1 else f"{lines:,} new lines"
+        text = "Jump to the end" if lines < 1 else count_text(lines, "new line")
         if text != self.text():
             self.setText(text)
             self.setAccessibleName(text if lines < 1 else f"{text}, jump to the end")

@@ -7,6 +7,7 @@ from app.theme import Theme
 from app.widgets.button import Button
 from app.widgets.label import Label
 from engine.core.messages import Replayed
+from engine.core.sizes import count_text
 
 _WIDTH = 440
 _LONGEST = 60
@@ -63,11 +64,11 @@ class ReplayDialog(QDialog):
         """Say what came of it."""
         self._end()
         if replayed.same:
-            self._title.setText(f"Same {_tokens(replayed.tokens)}")
+            self._title.setText(f"Same {count_text(replayed.tokens, 'token')}")
             self._words.setText("Every token came out as it was written. Nothing in the chat was changed.")
         else:
             self._title.setText(f"Different from token {replayed.tokens + 1:,} on")
-            before = _tokens(replayed.tokens)
+            before = count_text(replayed.tokens, "token")
             start = "The first token is another one." if not replayed.tokens else f"The first {before} came out as they were."
             self._words.setText(f"{start} Nothing in the chat was changed.")
             self._add("Written then", _quoted(replayed.expected))
@@ -103,10 +104,6 @@ class ReplayDialog(QDialog):
         if self._running:
             self._running = False
             self.stopped.emit()
-
-
-def _tokens(count: int) -> str:
-    return "1 token" if count == 1 else f"{count:,} tokens"
 
 
 def _quoted(text: str) -> str:

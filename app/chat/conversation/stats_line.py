@@ -9,6 +9,7 @@ from app.theme import Theme
 from app.widgets.button import Button
 from engine.chats.records import StoredMessage
 from engine.core.facts import ReplyFacts
+from engine.core.sizes import count_text, figure
 
 HEIGHT = 24
 # How far the line reaches over the column on each side, so that its icons meet the column's edges.
@@ -232,7 +233,7 @@ def stats(message: StoredMessage, *, names_model: bool = False) -> list[str]:
         return items
     if names_model:
         items.append(facts.model)
-    items.append("1 token" if facts.output_tokens == 1 else f"{_count(facts.output_tokens)} tokens")
+    items.append(count_text(facts.output_tokens, "token", short=True))
     if message.state == "complete" and facts.finish_reason in _CUT:
         items.append(_CUT[facts.finish_reason])
     if facts.decode_tps > 0:
@@ -248,9 +249,5 @@ def stats(message: StoredMessage, *, names_model: bool = False) -> list[str]:
 
 def _prompt(facts: ReplyFacts) -> str:
     if facts.cached_tokens:
-        return f"{_count(facts.cached_tokens)} of {_count(facts.prompt_tokens)} prompt tokens cached"
-    return f"{_count(facts.prompt_tokens)} prompt tokens"
-
-
-def _count(tokens: int) -> str:
-    return f"{tokens / 1000:.1f}k" if tokens >= 10_000 else f"{tokens:,}"
+        return f"{figure(facts.cached_tokens)} of {figure(facts.prompt_tokens)} prompt tokens cached"
+    return f"{figure(facts.prompt_tokens)} prompt tokens"

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from app.chat.inspector.token_words import token_count
 from engine.chats.attachment import Attachment
 from engine.chats.records import StoredMessage
 from engine.core.messages import PromptInspected
+from engine.core.sizes import count_text
 
 NEXT = "next"
 """In place of a reply's id: the one that would be written next."""
@@ -63,7 +63,7 @@ def reading_of(prompt: PromptInspected, reply: StoredMessage | None, known: int 
     given = facts.prompt_tokens + begun
     if facts.fingerprint != prompt.fingerprint or given != total:
         remarks.append(
-            f"The reply was written by {facts.model} from {token_count(given)}. This is the same conversation as "
+            f"The reply was written by {facts.model} from {count_text(given, 'token')}. This is the same conversation as "
             f"{prompt.model} and the settings in force now make it."
         )
     if begun:

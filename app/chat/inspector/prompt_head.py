@@ -8,6 +8,7 @@ from app.theme import Theme
 from app.widgets.frame import draw_frame, draw_hairline
 from app.widgets.heading import draw_heading
 from app.widgets.icon_link import IconLink
+from engine.core.sizes import count_text
 
 _SIDE, _TOP, _LINE, _BAR, _SWATCH = 16, 12, 16, 6, QSize(16, 12)
 _ROOMY = 364
@@ -34,7 +35,7 @@ class PromptHead(QWidget):
     @property
     def text(self) -> str:
         """What it says."""
-        return "; ".join(part for part in (_tokens(self._total), self._note, self._remark) if part)
+        return "; ".join(part for part in (count_text(self._total, "token"), self._note, self._remark) if part)
 
     def show_counts(self, total: int, cached: int, note: str, read: str, remark: str = "") -> None:
         """Say that `cached` of `total` tokens were cached; `read` names the others; a `remark` stands under the legend."""
@@ -55,7 +56,7 @@ class PromptHead(QWidget):
         painter = QPainter(self)
         color = self._theme.color
         line = QRect(_SIDE, _TOP, self.width() - 2 * _SIDE, _LINE)
-        draw_heading(painter, self._theme, line, _tokens(self._total), self._note)
+        draw_heading(painter, self._theme, line, count_text(self._total, "token"), self._note)
         self._paint_bar(painter, QRectF(_SIDE, line.bottom() + 1 + 6, line.width(), _BAR))
         self._paint_legend(painter)
         if self._remark:
@@ -107,7 +108,3 @@ class PromptHead(QWidget):
         room = QRect(_SIDE, self._legend_top() + _LINE + 8, max(100, self.width() - 2 * _SIDE), 200)
         metrics = QFontMetrics(self._theme.font("caption"))
         return metrics.boundingRect(room, Qt.TextFlag.TextWordWrap, self._remark)
-
-
-def _tokens(count: int) -> str:
-    return "1 token" if count == 1 else f"{count:,} tokens"

@@ -13,6 +13,7 @@ from app.widgets.heading import draw_heading
 from app.widgets.label import Label
 from app.widgets.link import Link
 from engine.core.odds import TokenOdds
+from engine.core.sizes import count_text
 
 _ROOMY = 364
 _BASIS = "By the model's own odds, before temperature and the other sampling settings."
@@ -52,7 +53,7 @@ class ReplyHead(QWidget):
     def show_odds(self, odds: TokenOdds) -> None:
         """Say how many tokens there are and how surprising they were."""
         count = len(odds.ids)
-        self._title = "1 token" if count == 1 else f"{count:,} tokens"
+        self._title = count_text(count, "token")
         surprising = sum(1 for logprob in odds.logprobs if exp(logprob) < 0.1)
         mean = exp(sum(odds.logprobs) / count) if count else 1.0
         self._note = f"{percent(mean)} on average, {surprising:,} under 10%"

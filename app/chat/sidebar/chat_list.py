@@ -5,6 +5,8 @@ from typing import Any, Literal, NamedTuple
 
 from PySide6.QtCore import QMimeData, QModelIndex, QObject, QPersistentModelIndex, QStringListModel, Qt, Signal
 
+from engine.core.sizes import count_text
+
 type Index = QModelIndex | QPersistentModelIndex
 type Key = tuple[str, str, str]
 
@@ -192,7 +194,7 @@ def _places(rows: Sequence[Row]) -> dict[str, int]:
 def _spoken(row: Row) -> str:
     title = row.title or UNTITLED
     if row.kind == "folder":
-        chats = f"{row.note or 'no'} {'chat' if row.note == '1' else 'chats'}"
+        chats = count_text(int(row.note), "chat") if row.note else "no chats"
         return f"{title}, folder with {chats}, {'open' if row.expanded else 'closed'}"
     words = f"{title}: {row.snippet}" if row.snippet else title
     return f"{words}, {row.note}" if row.note else words

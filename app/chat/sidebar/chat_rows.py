@@ -7,6 +7,7 @@ from app.chat.sidebar.chat_list import UNTITLED, Row
 from app.chat.sidebar.date_groups import day_of, group_by_date
 from engine.chats.records import ChatSummary, Folder, SearchHit
 from engine.chats.trash import KEPT_DAYS
+from engine.core.sizes import count_text
 
 PINNED, FOLDERS, MORE = "Pinned", "Folders", "More results"
 _LEAD = 18
@@ -99,6 +100,6 @@ def trash_rows(chats: Sequence[ChatSummary], now: float) -> list[Row]:
 
 def _fate(deleted_at: float, now: float) -> str:
     left = max(0, round(KEPT_DAYS - (now - deleted_at) / _DAY_S))
-    stays = f"{left} {'day' if left == 1 else 'days'} left" if left else "removed soon"
+    stays = f"{count_text(left, 'day')} left" if left else "removed soon"
     when = day_of(deleted_at, now)
     return f"Deleted {when[0].lower() + when[1:] if when in ('Today', 'Yesterday') else when}, {stays}"

@@ -5,10 +5,11 @@ from collections.abc import Callable
 from PySide6.QtCore import QObject
 
 from app.chat.sidebar.sidebar import Sidebar
-from app.chat.sidebar.store_work import StoreWork, counted
+from app.chat.sidebar.store_work import StoreWork
 from app.widgets.toast import Toaster
 from engine.chats.folders import RemovedFolder
 from engine.chats.store import ChatStore
+from engine.core.sizes import count_text
 
 
 class FolderController(StoreWork):
@@ -66,6 +67,6 @@ class FolderController(StoreWork):
         if self.do(lambda: gone.append(self._store.folders.remove(folder_id))):
             removed = gone[0]
             count = len(removed.chat_ids)
-            kept = f"Its {counted(count)} {'is' if count == 1 else 'are'} kept." if count else ""
+            kept = f"Its {count_text(count, 'chat')} {'is' if count == 1 else 'are'} kept." if count else ""
             title = f"The folder “{removed.folder.name}” was deleted."
             self._toaster.show(title, kept, action=("Undo", lambda: self.do(lambda: self._store.folders.restore(removed))))

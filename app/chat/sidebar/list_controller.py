@@ -11,10 +11,11 @@ from app.chat.sidebar.chat_search import ChatSearch
 from app.chat.sidebar.folder_controller import FolderController
 from app.chat.sidebar.listing import Listing
 from app.chat.sidebar.sidebar import Sidebar
-from app.chat.sidebar.store_work import StoreWork, counted
+from app.chat.sidebar.store_work import StoreWork
 from app.chat.sidebar.trash_controller import TrashController
 from app.widgets.toast import Toast, Toaster
 from engine.chats.store import ChatStore
+from engine.core.sizes import count_text
 
 
 class ChatListController(StoreWork):
@@ -144,7 +145,7 @@ class ChatListController(StoreWork):
             title = next((chat.title for chat in self._store.trash() if chat.id == chat_ids[0]), "") or UNTITLED
             told = f"“{title}” was deleted."
         else:
-            told = f"{counted(len(chat_ids))} were deleted."
+            told = f"{count_text(len(chat_ids), 'chat')} were deleted."
         toast = self._toaster.show(told, action=("Undo", lambda: self._restore(chat_ids, opened)))
         toast.closed.connect(lambda: self._forget_undo(chat_ids))
         self._undo.update(dict.fromkeys(chat_ids, toast))

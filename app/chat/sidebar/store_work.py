@@ -27,8 +27,3 @@ class StoreWork(QObject):
             if refresh:
                 self._refresh()
         return True
-
-
-def counted(count: int, what: str = "chat") -> str:
-    """Return a number with its noun, as "1 chat" or "12 chats"."""
-    return f"{count:,} {what}" if count == 1 else f"{count:,} {what}s"

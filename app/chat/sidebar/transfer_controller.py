@@ -12,11 +12,11 @@ from app.chat.sidebar.file_dialogs import JSON, MARKDOWN, ask_for_chats, ask_for
 from app.chat.sidebar.list_controller import ChatListController
 from app.chat.sidebar.long_work import LongWork, Progress
 from app.chat.sidebar.sidebar import Sidebar
-from app.chat.sidebar.store_work import counted
 from app.widgets.toast import Toaster
 from engine.chats.file_names import safe_name
 from engine.chats.store import ChatStore
 from engine.core.errors import FlintError
+from engine.core.sizes import count_text
 
 if TYPE_CHECKING:
     from engine.chats.import_files import ImportReport
@@ -115,7 +115,7 @@ class TransferController(QObject):
         from engine.chats.export_files import write_markdowns
 
         self._keep_folder(folder)
-        told = f"{counted(len(chat_ids))} were exported."
+        told = f"{count_text(len(chat_ids), 'chat')} were exported."
         self._start(
             "Exporting chats",
             lambda progress: write_markdowns(self._store, chat_ids, folder, progress),
@@ -164,10 +164,10 @@ class TransferController(QObject):
         """Tell what came of an import; all of it can be taken back into the trash."""
         chats = result.chat_ids
         if not chats:
-            there = f"{counted(result.known)} {'is' if result.known == 1 else 'are'} here already."
+            there = f"{count_text(result.known, 'chat')} {'is' if result.known == 1 else 'are'} here already."
             self._toaster.show(f"There was nothing new: {there}", _left_out(result, known=False))
             return
-        told = f"{counted(len(chats))} {'was' if len(chats) == 1 else 'were'} imported."
+        told = f"{count_text(len(chats), 'chat')} {'was' if len(chats) == 1 else 'were'} imported."
         self._toaster.show(told, _left_out(result), action=("Undo", lambda: self._take_back(chats)))
         if len(chats) == 1:
             self._sidebar.chat_selected.emit(chats[0])
@@ -199,11 +199,11 @@ def _left_out(report: "ImportReport", *, known: bool = True) -> str:
     """Return in words what an import left out."""
     parts = []
     if known and report.known:
-        parts.append(f"{counted(report.known)} {'was' if report.known == 1 else 'were'} here already.")
+        parts.append(f"{count_text(report.known, 'chat')} {'was' if report.known == 1 else 'were'} here already.")
     if report.unreadable:
-        parts.append(f"{counted(report.unreadable)} could not be read.")
+        parts.append(f"{count_text(report.unreadable, 'chat')} could not be read.")
     if report.skipped:
-        left = counted(report.skipped, "step")
+        left = count_text(report.skipped, "step")
         parts.append(f"{left} of tools or in unknown forms {'was' if report.skipped == 1 else 'were'} left out.")
     if report.problem:
         parts.append(report.problem)

@@ -6,9 +6,10 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QMessageBox
 
 from app.chat.sidebar.sidebar import Sidebar
-from app.chat.sidebar.store_work import StoreWork, counted
+from app.chat.sidebar.store_work import StoreWork
 from app.widgets.toast import Toaster
 from engine.chats.store import ChatStore
+from engine.core.sizes import count_text
 
 
 class TrashController(StoreWork):
@@ -53,13 +54,13 @@ class TrashController(StoreWork):
     def _restore(self, chat_ids: tuple[str, ...]) -> None:
         if self.do(lambda: self._store.restore_chats(chat_ids)):
             if len(chat_ids) > 1:
-                self._toaster.show(f"{counted(len(chat_ids))} were restored.")
+                self._toaster.show(f"{count_text(len(chat_ids), 'chat')} were restored.")
             self.restored.emit(chat_ids)
 
     def _ask(self, chat_ids: tuple[str, ...]) -> None:
         count = len(chat_ids)
         titles = {chat.id: chat.title for chat in self._store.trash()}
-        what = f"“{titles.get(chat_ids[0]) or 'New chat'}”" if count == 1 else counted(count)
+        what = f"“{titles.get(chat_ids[0]) or 'New chat'}”" if count == 1 else count_text(count, "chat")
         box = QMessageBox(self._sidebar.window())
         box.setObjectName("removeChatsQuestion")
         box.setIcon(QMessageBox.Icon.Warning)

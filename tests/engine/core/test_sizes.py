@@ -1,8 +1,8 @@
-"""Sizes in words."""
+"""Sizes and numbers in words."""
 
 import pytest
 
-from engine.core.sizes import size_text
+from engine.core.sizes import count_text, figure, size_text
 
 
 @pytest.mark.parametrize(
@@ -19,3 +19,15 @@ def test_small_sizes_are_told_in_megabytes_with_a_decimal(size, text):
 )
 def test_no_size_reads_as_a_thousand_of_its_unit(size, text):
     assert size_text(size) == text
+
+
+def test_large_figures_are_told_in_thousands():
+    assert [figure(n) for n in (0, 312, 9_999, 17_940)] == ["0", "312", "9,999", "17.9k"]
+
+
+@pytest.mark.parametrize(
+    ("count", "long", "short"),
+    [(0, "0 chats", "0 chats"), (1, "1 chat", "1 chat"), (2, "2 chats", "2 chats"), (12_340, "12,340 chats", "12.3k chats")],
+)
+def test_numbers_stand_with_their_noun(count, long, short):
+    assert (count_text(count, "chat"), count_text(count, "chat", short=True)) == (long, short)

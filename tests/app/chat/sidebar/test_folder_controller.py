@@ -5,7 +5,6 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit, QMenu
 
-from app.chat.sidebar.store_work import counted
 from engine.chats.store import ChatStore
 from engine.core.paths import locate
 from tests.app.window_driver import row_center
@@ -164,8 +163,3 @@ def test_a_folder_that_is_gone_is_told_and_the_list_is_right_again(flint, chats)
     flint.window.sidebar.wishes.move_requested.emit((chats[0],), made)
     assert [text for text, _ in flint.toasts()] == ["This folder does not exist any more."]
     assert "Work" not in rows(flint)
-
-
-@pytest.mark.parametrize(("count", "words"), [(1, "1 chat"), (2, "2 chats"), (5000, "5,000 chats")])
-def test_numbers_stand_with_their_noun(count, words):
-    assert counted(count) == words

@@ -1,21 +1,13 @@
-"""Tokens as people read them."""
+"""About how many tokens a text comes to, before a model has counted it."""
 
 import re
+
+from engine.core.sizes import count_text
 
 _DENSE = 0x2E80
 """From here on (Chinese, Japanese, Korean, emoji) a character is a token or so; of other letters, about four make one."""
 # Digits and signs are often a token each.
 _FIGURES = re.compile(r"[!-/:-@\[-`{-~0-9]")
-
-
-def figure(tokens: int) -> str:
-    """Return a number of tokens, as 312 or 17.9k."""
-    return f"{tokens / 1000:.1f}k" if tokens >= 10_000 else f"{tokens:,}"
-
-
-def token_count(tokens: int) -> str:
-    """Return a number of tokens in words: 1 token, 1,234 tokens."""
-    return "1 token" if tokens == 1 else f"{tokens:,} tokens"
 
 
 def estimate(text: str) -> int:
@@ -31,4 +23,4 @@ def about(text: str) -> str:
     """Return an estimate of a text in words: it says that it is one."""
     tokens = estimate(text)
     digits = max(0, len(str(tokens)) - 2)
-    return f"about {figure(round(tokens, -digits))} {'token' if tokens == 1 else 'tokens'}"
+    return f"about {count_text(round(tokens, -digits), 'token', short=True)}"
