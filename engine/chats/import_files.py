@@ -11,7 +11,7 @@ from engine.chats.converted import Converted
 from engine.chats.export import FORMAT, chat_from_json, check_version
 from engine.chats.import_chatgpt import chat_from_chatgpt
 from engine.chats.import_lmstudio import chat_from_lmstudio
-from engine.chats.import_source import Source, sources
+from engine.chats.import_source import HINT, Source, sources
 from engine.chats.json_stream import pieces
 from engine.chats.records import ChatTree, Folder
 from engine.chats.store import ChatStore
@@ -21,7 +21,6 @@ from engine.core.record import Record
 type Progress = Callable[[int, int], object]
 """Called with bytes read and bytes in all; raises `Stopped` to end the import."""
 
-_HINT = "Choose JSON that Flint, ChatGPT or LM Studio exported, or ChatGPT's .zip."
 _MOST_FIELDS = 1_000_000
 
 
@@ -69,7 +68,7 @@ def import_files(store: ChatStore, paths: Sequence[Path], progress: Progress = l
             _import(store, source, tally, functools.partial(_tell, progress, before, total))
             before += source.size
         if not (tally.chat_ids or tally.known):
-            raise tally.refused or UsageError("There are no chats in these files that Flint can read.", _HINT)
+            raise tally.refused or UsageError("There are no chats in these files that Flint can read.", HINT)
     except BaseException:
         _take_back(store, tally.chat_ids)
         raise
@@ -140,7 +139,7 @@ def _chats(source: Source, tally: _Tally, progress: Callable[[int], object]) -> 
     if tally.own or "" in document or "conversations" in document:
         return
     if "mapping" not in document and "messages" not in document:
-        raise UsageError(_nothing(source), _HINT)
+        raise UsageError(_nothing(source), HINT)
     yield from _tolerant(document, source, tally)
 
 
@@ -163,7 +162,7 @@ def _converted(raw: Any, source: Source) -> Converted:
     if isinstance(raw, dict) and "messages" in raw:
         folder = _folder(source)
         return chat_from_lmstudio(raw, source.name, folder, source.modified)
-    raise UsageError(_nothing(source), _HINT)
+    raise UsageError(_nothing(source), HINT)
 
 
 def _folder(source: Source) -> Folder | None:

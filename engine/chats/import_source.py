@@ -2,6 +2,7 @@
 
 import contextlib
 import itertools
+import lzma
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Sequence
@@ -14,11 +15,12 @@ MOST_BYTES = 4 << 30
 """A file that is larger than this, or unpacks to more, is refused."""
 MOST_FILES = 20_000
 """A folder with more of them is not one of chats."""
-_HINT = "Choose JSON that Flint, ChatGPT or LM Studio exported, or ChatGPT's .zip."
+HINT = "Choose JSON that Flint, ChatGPT or LM Studio exported, or ChatGPT's .zip."
 
-
-# A RuntimeError asks for a password.
-_BROKEN = (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError, OSError)
+_UNPACK = "Unpack it, then import conversations.json."
+_KNOWN = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA)
+_LOCKED = 0x41
+"""The flags of a member that takes a password."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +42,7 @@ def sources(paths: Sequence[Path]) -> list[Source]:
 
 
 def _at(path: Path) -> Iterator[Source]:
-    try:
+    with _readable(path):
         if path.is_dir():
             found = list(itertools.islice(path.rglob("*.json"), MOST_FILES + 1))
             if len(found) > MOST_FILES:
@@ -52,8 +54,6 @@ def _at(path: Path) -> Iterator[Source]:
             yield from _archive(path)
         else:
             yield _file(path)
-    except OSError as error:
-        raise UsageError(f"{path.name} can't be read: {error.strerror or error}.", _HINT) from error
 
 
 def _file(path: Path, folder: str = "", *, chosen: bool = True) -> Source:
@@ -62,38 +62,53 @@ def _file(path: Path, folder: str = "", *, chosen: bool = True) -> Source:
 
     @contextlib.contextmanager
     def opened() -> Iterator[Callable[[int], bytes]]:
-        try:
-            with path.open("rb") as file:
-                yield file.read
-        except OSError as error:
-            raise UsageError(f"{path.name} can't be read: {error.strerror or error}.", _HINT) from error
+        with _readable(path), path.open("rb") as file:
+            yield file.read
 
     return Source(path.name, found.st_size, found.st_mtime, opened, folder, chosen)
 
 
 def _archive(path: Path) -> Iterator[Source]:
-    try:
-        with zipfile.ZipFile(path) as archive:
-            members = [info for info in archive.infolist() if _holds_conversations(info.filename)]
-    except (zipfile.BadZipFile, NotImplementedError) as error:
-        raise UsageError(f"{path.name} is not an archive, or it was cut short.", "Download it again.") from error
+    with _opened(path) as archive:
+        members = [info for info in archive.infolist() if _holds_conversations(info.filename)]
     if not members:
-        raise UsageError(f"{path.name} holds no conversations.json.", _HINT)
+        raise UsageError(f"{path.name} holds no conversations.json.", HINT)
     for member in sorted(members, key=lambda info: info.filename):
         _check_size(member.filename, member.file_size)
+        if member.flag_bits & _LOCKED:
+            raise UsageError(f"{path.name} is locked with a password.", _UNPACK)
+        if member.compress_type not in _KNOWN:
+            raise UsageError(f"{path.name} is packed in a way that Flint does not know.", _UNPACK)
         yield Source(PurePosixPath(member.filename).name, member.file_size, path.stat().st_mtime, _member(path, member))
 
 
 def _member(path: Path, member: zipfile.ZipInfo) -> Callable[[], contextlib.AbstractContextManager[Callable[[int], bytes]]]:
     @contextlib.contextmanager
     def opened() -> Iterator[Callable[[int], bytes]]:
-        try:
-            with zipfile.ZipFile(path) as archive, archive.open(member) as file:
-                yield file.read
-        except _BROKEN as error:
-            raise UsageError(f"{path.name} is locked or damaged.", "Unpack it, then import conversations.json.") from error
+        with _opened(path) as archive, archive.open(member) as file:
+            yield file.read
 
     return opened
+
+
+@contextlib.contextmanager
+def _opened(path: Path) -> Iterator[zipfile.ZipFile]:
+    """Open an archive. What is wrong with it, or with a member that is read meanwhile, is told as a `UsageError`."""
+    try:
+        with _readable(path), zipfile.ZipFile(path) as archive:
+            yield archive
+    except NotImplementedError as error:  # A newer form of archive, or a patch to one.
+        raise UsageError(f"{path.name} is packed in a way that Flint does not know.", _UNPACK) from error
+    except (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError) as error:
+        raise UsageError(f"{path.name} is not an archive, or it is damaged.", "Download it again.") from error
+
+
+@contextlib.contextmanager
+def _readable(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise UsageError(f"{path.name} can't be read: {error.strerror or error}.", HINT) from error
 
 
 def _holds_conversations(name: str) -> bool:
@@ -103,4 +118,4 @@ def _holds_conversations(name: str) -> bool:
 
 def _check_size(name: str, size: int) -> None:
     if size > MOST_BYTES:
-        raise UsageError(f"{name} is too large to be read ({size / 1e9:.1f} GB).", _HINT)
+        raise UsageError(f"{name} is too large to be read ({size / 1e9:.1f} GB).", HINT)

@@ -173,6 +173,57 @@ def test_a_damaged_archive_is_told(store, put, tmp_path):
     assert store.chats() == []
 
 
+@pytest.fixture
+def pack(put, tmp_path):
+    """Pack a list of conversations; `marks` are bytes to put at places of its entry in the archive's table."""
+
+    def pack(method=zipfile.ZIP_DEFLATED, marks=()):
+        archive = tmp_path / "export.zip"
+        with zipfile.ZipFile(archive, "w", method) as packed:
+            packed.write(put("conversations.json", [branching()] * 50), "conversations.json")
+        data = bytearray(archive.read_bytes())
+        start = data.rindex(b"PK\x01\x02")
+        for place, value in marks:
+            data[start + place] = value
+        archive.write_bytes(bytes(data))
+        return archive
+
+    return pack
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_an_archive_is_read_however_it_is_packed_and_told_where_it_is_damaged(store, pack, method):
+    archive = pack(method)
+    assert import_files(store, [archive]).chat_ids[0] == "c-1"
+    data = bytearray(archive.read_bytes())
+    for place in range(60, 120):
+        data[place] ^= 0xFF
+    archive.write_bytes(bytes(data))
+    with pytest.raises(UsageError) as caught:
+        import_files(store, [archive])
+    assert caught.value.hint
+
+
+# Places in an entry: https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT, 4.3.12.
+@pytest.mark.parametrize(
+    ("marks", "told"),
+    [
+        ([(8, 0x01)], "password"),
+        ([(8, 0x41)], "password"),
+        ([(10, 9)], "does not know"),
+        ([(10, 93)], "does not know"),
+        ([(6, 99)], "does not know"),
+        ([(8, 0x20)], "does not know"),
+    ],
+    ids=["locked", "locked strongly", "Deflate64", "Zstandard", "a newer form", "patches"],
+)
+def test_an_archive_that_can_not_be_unpacked_is_told_why(store, pack, marks, told):
+    with pytest.raises(UsageError, match=told) as caught:
+        import_files(store, [pack(marks=marks)])
+    assert "Unpack it" in caught.value.hint
+    assert store.chats() == []
+
+
 def test_a_file_that_is_too_large_is_refused_unread(store, put, monkeypatch):
     monkeypatch.setattr("engine.chats.import_source.MOST_BYTES", 100)
     with pytest.raises(UsageError, match="too large"):
