@@ -1,5 +1,6 @@
 """Full-text search over titles and messages: the index, and queries in which any text is safe."""
 
+import contextlib
 import re
 import sqlite3
 from collections.abc import Iterator, Sequence
@@ -13,6 +14,10 @@ from engine.chats.snippet import make_snippet
 TERMS = 16
 TERM_CHARACTERS = 100
 """A pasted page is cut to so many words of such a length: more would not find anything else."""
+
+_USUAL = {"automerge": 4, "crisismerge": 16}
+"""When SQLite merges parts of the index by itself: its defaults."""
+_NEVER = 1999
 
 _TITLES = """SELECT chats.id, NULL, title, title, updated_at FROM {source} WHERE {condition} AND deleted_at IS NULL
     ORDER BY updated_at DESC, chats.row DESC LIMIT ?"""
@@ -59,22 +64,34 @@ def searched(text: str, attachments: Sequence[Attachment]) -> str:
 
 def remove_chats(connection: sqlite3.Connection, rows: Sequence[int]) -> None:
     """Take chats and their messages out of the index, and what the index still remembers of them out of the file."""
-    for row in rows:
-        connection.execute("DELETE FROM title_index WHERE rowid = ?", (row,))
-        connection.execute("DELETE FROM message_index WHERE rowid IN (SELECT row FROM messages WHERE chat = ?)", (row,))
-    _merge(connection)
+    with _merged(connection):
+        for row in rows:
+            connection.execute("DELETE FROM title_index WHERE rowid = ?", (row,))
+            connection.execute("DELETE FROM message_index WHERE rowid IN (SELECT row FROM messages WHERE chat = ?)", (row,))
 
 
 def remove_messages(connection: sqlite3.Connection, rows: Sequence[int]) -> None:
     """Take messages out of the index, and what it still remembers of them out of the file."""
-    connection.executemany("DELETE FROM message_index WHERE rowid = ?", ((row,) for row in rows))
-    _merge(connection)
+    with _merged(connection):
+        connection.executemany("DELETE FROM message_index WHERE rowid = ?", ((row,) for row in rows))
 
 
-def _merge(connection: sqlite3.Connection) -> None:
+@contextlib.contextmanager
+def _merged(connection: sqlite3.Connection) -> Iterator[None]:
+    """Merge the index whole after deleting from it: until then a deleted entry's words stay in the file.
+
+    SQLite's own merges on the way, which the whole one makes useless, are put off: that takes a third of the time. Where the
+    transaction is undone, so is that.
+    """
+    _configure(connection, automerge=0, crisismerge=_NEVER)
+    yield
     for table in ("title_index", "message_index"):
-        # A deleted entry's words stay in the index until its segments are merged.
         connection.execute(f"INSERT INTO {table} ({table}) VALUES ('optimize')")
+    _configure(connection, **_USUAL)
+
+
+def _configure(connection: sqlite3.Connection, **values: int) -> None:
+    connection.executemany("INSERT INTO message_index (message_index, rank) VALUES (?, ?)", values.items())
 
 
 def search(connection: sqlite3.Connection, query: str, limit: int) -> list[SearchHit]:

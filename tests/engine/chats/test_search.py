@@ -1,3 +1,6 @@
+import contextlib
+import sqlite3
+
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
@@ -112,6 +115,27 @@ def test_emptied_trash_is_not_found_nor_its_rows_again(store, chat):
     store.add_message(other, "user", "thread")
     assert store.search("needle") == []
     assert len(store.search("thread")) == 1
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_after_a_removal_the_index_is_merged_by_itself_again(store, path, chat, fails):
+    store.add_message(chat, "user", "needle")
+    store.delete_chat(chat)
+    if fails:
+        store._database._connection.execute(
+            "CREATE TRIGGER refuse BEFORE DELETE ON title_index_docsize BEGIN SELECT RAISE(ABORT, 'no'); END"
+        )
+        with pytest.raises(sqlite3.Error):
+            store.empty_trash()
+        assert [kept.id for kept in store.trash()] == [chat]
+    else:
+        store.empty_trash()
+    other = store.create_chat("Other").id
+    for number in range(40):
+        store.add_message(other, "user", f"thread {number}")
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        (parts,) = connection.execute("SELECT COUNT(DISTINCT segid) FROM message_index_idx").fetchone()
+    assert parts < 20
 
 
 def test_snippet_of_a_long_message_shows_the_match(store, chat):
