@@ -1,7 +1,6 @@
 """Messages as they would be shown, for those that no widget shows."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
 from PySide6.QtGui import QTextDocument
@@ -10,12 +9,9 @@ from app.chat.conversation.message import plain_blocks
 from app.chat.text.blocks import Block
 from app.chat.text.document import Document
 from app.chat.text.formats import Formats
-from app.chat.text.markdown import make_reader, read
+from app.chat.text.markdown import read
 from app.theme import Theme
 from engine.chats.records import StoredMessage
-
-if TYPE_CHECKING:
-    from markdown_it import MarkdownIt
 
 
 class Unshown:
@@ -24,20 +20,14 @@ class Unshown:
     def __init__(self, theme: Theme, parent: QObject) -> None:
         self._theme, self._parent = theme, parent
         self._document: Document | None = None
-        self._reader: MarkdownIt | None = None
 
     def answer(self, message: StoredMessage) -> Document:
         """Return a message's text as a document."""
-        return self._show(self._read(message.text) if message.role == "assistant" else plain_blocks(message.text))
+        return self._show(read(message.text) if message.role == "assistant" else plain_blocks(message.text))
 
     def thought(self, message: StoredMessage) -> Document:
         """Return what was thought before a message as a document."""
-        return self._show(self._read(message.reasoning))
-
-    def _read(self, text: str) -> Sequence[Block]:
-        # One for all: to make one takes longer than to read a short reply.
-        self._reader = self._reader or make_reader()
-        return read(text, self._reader)
+        return self._show(read(message.reasoning))
 
     def _show(self, blocks: Sequence[Block]) -> Document:
         if self._document is None:

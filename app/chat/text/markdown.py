@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from app.chat.text.blocks import Block, Code, Paragraph, Run
@@ -20,23 +21,27 @@ _LONG_TAIL = 3_000
 _UNDECIDED = re.compile(r"[ \t>]*(?:[-=+*_#>|`~]+|\d{1,3}[.)]?)[ \t]*")
 
 
-def make_reader() -> "MarkdownIt":
-    """Return the parser: CommonMark with tables, strikethrough, footnotes, formulas and bare addresses; HTML is text."""
+@cache
+def parser() -> "MarkdownIt":
+    """Return the parser: CommonMark with tables, strikethrough, footnotes, formulas and bare addresses; HTML is text.
+
+    One for all, since it keeps nothing of what it reads: to make one takes longer than to read a short reply.
+    """
     # Imported with the first message: the window is on screen by then.
     from markdown_it import MarkdownIt
     from mdit_py_plugins.gfm_autolink import gfm_autolink_plugin
 
-    reader = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"]).use(gfm_autolink_plugin)
-    add_footnotes(reader)
-    add_math(reader)
-    bound_nesting(reader)
-    return reader
+    made = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"]).use(gfm_autolink_plugin)
+    add_footnotes(made)
+    add_math(made)
+    bound_nesting(made)
+    return made
 
 
-def read(text: str, reader: "MarkdownIt | None" = None) -> tuple[Block, ...]:
+def read(text: str) -> tuple[Block, ...]:
     """Return the blocks of a finished text."""
     text = normal_breaks(text)
-    found = units((reader or make_reader()).parse(text), text.split("\n"))
+    found = units(parser().parse(text), text.split("\n"))
     return tuple(_closed(block) for unit in found for block in unit.blocks)
 
 
@@ -65,8 +70,7 @@ class StreamReader:
     end is read anew with each piece; `finish` reads the whole once where an address or a note was given after it was named.
     """
 
-    def __init__(self, reader: "MarkdownIt | None" = None) -> None:
-        self._reader = reader or make_reader()
+    def __init__(self) -> None:
         self._text: list[str] = []
         self._blank = True
         self._carriage = ""
@@ -122,7 +126,7 @@ class StreamReader:
         found = [_closed(block) for block in self._committed]
         found += [_closed(block) for unit in self._parsed(self._tail)[2] for block in unit.blocks]
         if self._gave_late:
-            found = list(read(self.text, self._reader))
+            found = list(read(self.text))
         same = 0
         while same < min(len(before), len(found)) and (before[same] is found[same] or before[same] == found[same]):
             same += 1
@@ -150,7 +154,7 @@ class StreamReader:
         # A table that goes on has its heading read again before its rows.
         lines = (self._heading() + tail).split("\n")
         env: dict[str, Any] = {"references": dict(self._references), "footnotes": known_notes(self._notes)}
-        tokens = self._reader.parse("\n".join(lines), env)
+        tokens = parser().parse("\n".join(lines), env)
         found = list(units(tokens, lines, self._opened))
         given = env["references"].keys() - self._references.keys()
         self._gave_late = self._gave_late or bool(self._committed and (given or named_notes(tokens) - self._notes))

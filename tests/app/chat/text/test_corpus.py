@@ -10,7 +10,7 @@ from PySide6.QtGui import QTextDocument
 from app.chat.text.document import Document
 from app.chat.text.formats import Formats
 from app.chat.text.formulas import formulas
-from app.chat.text.markdown import StreamReader, decided, make_reader, normal_breaks, read
+from app.chat.text.markdown import StreamReader, decided, normal_breaks, parser, read
 from app.chat.text.units import units
 from app.theme import Theme
 from tests.app.chat.corpus import NAMES, document
@@ -19,7 +19,6 @@ from tests.app.chat.text.test_markdown import cut
 
 LONG = 2_500
 SHORT = [name for name in NAMES if len(document(name)) <= LONG]
-READER = make_reader()
 # What is given at the end was not known before it.
 GIVEN_LATE = {"references_at_the_end", "footnotes_named", "images_remote", "regexes"}
 
@@ -56,7 +55,7 @@ def through_each_line_break(text):
 
 
 def streamed(chunks, reader=None):
-    reader = reader or StreamReader(READER)
+    reader = reader or StreamReader()
     for chunk in chunks:
         reader.feed(chunk)
     reader.finish()
@@ -70,7 +69,7 @@ def test_there_are_enough_kinds():
 @pytest.mark.parametrize("name", NAMES)
 def test_any_split_reads_as_the_whole(name):
     text = document(name)
-    whole = list(read(text, READER))
+    whole = list(read(text))
     for number, chunks in enumerate(splits(text)):
         assert "".join(chunks).replace("\r\n", "\n") == text.replace("\r\n", "\n"), number
         assert streamed(chunks) == whole, number
@@ -79,12 +78,12 @@ def test_any_split_reads_as_the_whole(name):
 @pytest.mark.parametrize("name", sorted(set(SHORT) - GIVEN_LATE))
 def test_at_every_moment_it_reads_as_what_has_come_so_far(name):
     text = document(name)
-    reader, fed = StreamReader(READER), 0
+    reader, fed = StreamReader(), 0
     for chunk in [*at_random(text, "moment"), ""]:
         unchanged = reader.feed(chunk)
         fed += len(chunk)
         so_far = decided(normal_breaks(text[:fed].removesuffix("\r")))
-        found = units(READER.parse(so_far), so_far.split("\n"))
+        found = units(parser().parse(so_far), so_far.split("\n"))
         assert reader.blocks == [block for unit in found for block in unit.blocks], text[:fed][-60:]
         assert unchanged <= len(reader.blocks)
 
@@ -101,7 +100,7 @@ def shown(theme, show):
 
 def show_streamed(chunks):
     def show(built):
-        reader = StreamReader(READER)
+        reader = StreamReader()
         for number, chunk in enumerate(chunks):
             unchanged = reader.feed(chunk)
             built.show(reader.blocks, unchanged)
@@ -117,7 +116,7 @@ def show_streamed(chunks):
 @pytest.mark.parametrize("name", NAMES)
 def test_on_screen_too_any_split_is_the_whole(theme, name):
     text = document(name)
-    whole = shown(theme, lambda built: built.show(read(text, READER)))
+    whole = shown(theme, lambda built: built.show(read(text)))
     ways = [at_random(text, "screen"), [text[start : start + 3] for start in range(0, len(text), 3)]]
     for chunks in ways[: 1 if len(text) > 1_500 else 2]:
         assert shown(theme, show_streamed(chunks)) == whole
@@ -131,7 +130,7 @@ def test_on_screen_too_any_split_is_the_whole(theme, name):
 )
 def test_any_row_of_documents_in_any_pieces_reads_as_the_whole(names, joint, places):
     text = joint.join(document(name) for name in names)
-    assert streamed(cut(text, places)) == list(read(text, READER))
+    assert streamed(cut(text, places)) == list(read(text))
 
 
 SIGNS = (
@@ -162,4 +161,4 @@ MORE_SIGNS = ("$", "$$", "\\(", "\\)", "\\[", "\\]", "[^1]", "[^n]", "x^2", "\r"
 @settings(max_examples=80, deadline=None)
 @given(st.lists(st.sampled_from(SIGNS + MORE_SIGNS), max_size=24))
 def test_any_soup_of_signs_reads_as_the_whole(pieces):
-    assert streamed(pieces) == list(read("".join(pieces), READER))
+    assert streamed(pieces) == list(read("".join(pieces)))
