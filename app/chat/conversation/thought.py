@@ -106,7 +106,6 @@ class Thought(QWidget):
         height = LINE_HEIGHT + _GAP
         if self.text is not None and not self.text.isHidden():
             inner = width - _INDENT
-            self.text.setGeometry(_INDENT, height, inner, max(1, self.text.height()))
             self.text.setGeometry(_INDENT, height, inner, self.text.height_at(inner))
             height += self.text.height() + _BELOW
         return height
@@ -136,7 +135,6 @@ class Thought(QWidget):
             self.text.setObjectName("thought")
             self.text.setAccessibleName("What the model thought")
             self.text.link_activated.connect(self.link_activated)
-            self.text.height_changed.connect(self.height_changed)
             self.text.height_changed.connect(self.height_changed)
             self.text_made.emit(self.text)
         if self.text is not None:

@@ -41,6 +41,16 @@ def text(transcript, message_id):
     return found.toPlainText() if found is not None and found.isVisible() else None
 
 
+def test_a_text_of_another_height_is_told_of_once(theme, qtbot):
+    owner = QWidget()
+    qtbot.addWidget(owner)
+    thought, told = Thought(theme, owner), []
+    thought.show_thought("Hm.", 0.0, thinking=False, opened=True)
+    thought.height_changed.connect(lambda: told.append(1))
+    thought.text.height_changed.emit()
+    assert told == [1]
+
+
 @pytest.mark.parametrize(
     ("seconds", "words"),
     [(0.3, "under 1 s"), (1.0, "1 s"), (4.9, "4 s"), (59.9, "59 s"), (72, "1 min 12 s"), (7_380, "2 h 3 min")],
