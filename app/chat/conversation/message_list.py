@@ -136,7 +136,7 @@ class MessageList(QAbstractScrollArea):
         self._measured.clear()
         self._heights = Heights([self._estimate(index, width) for index in range(len(self._messages))])
         if not same_chat:
-            self._follows = True
+            self._follow(True)
         elif not self._follows:
             last = max(0, len(self._messages) - 1)
             self._anchor = replace(self._anchor, index=self._index.get(anchor_id, min(self._anchor.index, last)))
@@ -161,7 +161,7 @@ class MessageList(QAbstractScrollArea):
         self._messages.append(message)
         self._heights.append(self._estimate(len(self._messages) - 1, self.column_width()))
         if message.role == "user":
-            self._follows = True
+            self._follow(True)
         elif not self._follows and message.text:
             self._unseen += self._heights[len(self._messages) - 1]
         self._settle()
@@ -170,7 +170,7 @@ class MessageList(QAbstractScrollArea):
 
     def jump_to_bottom(self) -> None:
         """Go to the end, and follow it again."""
-        self._follows = True
+        self._follow(True)
         self._settle()
 
     def scroll_to(self, message_id: str) -> None:
@@ -180,8 +180,7 @@ class MessageList(QAbstractScrollArea):
             self._follows, self._reading = False, None
             self._anchor = _Anchor(index, self._edge - self._gap(index))
             self._settle()
-            self._follows = self._is_at_end()
-            self.placed.emit()
+            self._follow(self._is_at_end())
 
     def hold(self) -> None:
         """Stay with what is in view now, whatever is written at the end."""
@@ -189,7 +188,7 @@ class MessageList(QAbstractScrollArea):
 
     def let_go(self) -> None:
         """Follow the end again if it is in view."""
-        self._follows = self._is_at_end()
+        self._follow(self._is_at_end())
 
     def set_room_above(self, pixels: int) -> None:
         """Leave room above the first message for what lies over the top of the view; nothing else moves."""
@@ -221,7 +220,7 @@ class MessageList(QAbstractScrollArea):
             self._follows, self._reading = False, None
             self._anchor = _Anchor(index, self._top(index) - wanted)
             self._settle()
-            self._follows = self._is_at_end()
+            self._follow(self._is_at_end())
         return view
 
     def wheelEvent(self, event: QWheelEvent) -> None:
@@ -235,7 +234,7 @@ class MessageList(QAbstractScrollArea):
         else:
             super().wheelEvent(event)
         if self._is_at_end() and min(pixels, event.angleDelta().y()) < 0:
-            self._follows = True
+            self._follow(True)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Keep what the reader looks at where it is: the text position, however its lines are broken now."""
@@ -268,10 +267,16 @@ class MessageList(QAbstractScrollArea):
             return
         self._reading = None
         # Any way up is away from the end, a single pixel too: what is written next must not pull the reader back.
-        self._follows = value >= self._value and self._is_at_end()
+        self._follow(value >= self._value and self._is_at_end())
         self._value = value
         self._take_anchor()
         self._settle()
+
+    def _follow(self, follows: bool) -> None:
+        """Follow the end or not; who does has seen all that is written."""
+        self._follows = follows
+        if follows:
+            self._unseen = 0
 
     def _find_reading(self) -> "_Reading | None":
         message_id = self._messages[self._anchor.index].id

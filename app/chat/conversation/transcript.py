@@ -92,8 +92,8 @@ class Transcript(MessageList):
         """Say what a reply is waiting for, as "Reading 1,842 of 3,210 new tokens"."""
         index = self._index.get(message_id)
         if index is not None:
+            # No height depends on it: nothing is measured or placed again.
             self._realised(index).set_status(text)
-            self._remeasure(index)
 
     def show_refusal(self, message_id: str, refused: MemoryRefused) -> None:
         """Offer choices under a reply that was refused, as long as Flint runs."""
@@ -185,7 +185,5 @@ class Transcript(MessageList):
 
     def _offer_jump(self) -> None:
         bar = self.verticalScrollBar()
-        if self._follows:
-            self._unseen = 0
         away = not self._follows and bar.maximum() - bar.value() > 2 * LINE
         self._jump.offer(max(0, self._unseen) // self._theme.line("read"), self.viewport().geometry(), wanted=away)

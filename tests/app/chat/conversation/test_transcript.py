@@ -526,6 +526,44 @@ def count(transcript):
     return jump(transcript).text()
 
 
+@pytest.mark.parametrize(
+    "back",
+    [
+        lambda transcript: transcript.bring_in(3),
+        lambda transcript: transcript.scroll_to("w"),
+        lambda transcript: wheel(transcript, -20),
+        lambda transcript: transcript.jump_to_bottom(),
+    ],
+)
+def test_who_comes_back_to_the_end_has_seen_the_new_lines(transcript, back):
+    transcript.set_messages([asked("q"), replied("r", LINES), asked("q2"), writing("w", "Short.")])
+    wheel(transcript, 5)
+    transcript.add_text("w", "\n\n" + "line\n" * 5)
+    assert count(transcript) == "5 new lines"
+    back(transcript)
+    assert transcript.at_bottom
+    wheel(transcript, 5)
+    assert count(transcript) == "Jump to the end"
+
+
+def test_a_status_that_changes_moves_nothing(transcript, qtbot):
+    transcript.set_messages([asked("q"), writing("w", "")])
+    with qtbot.assertNotEmitted(transcript.placed):
+        transcript.set_status("w", "Reading 1 of 2 new tokens")
+        transcript.set_status("w", "")
+
+
+def test_a_status_for_a_reply_out_of_sight_is_there_when_it_comes_into_view(transcript):
+    transcript.set_messages([asked("q"), replied("r", LINES)])
+    wheel(transcript, 5)
+    transcript.append(writing("w", ""))
+    transcript.set_status("w", "Reading 1 of 2 new tokens")
+    transcript.jump_to_bottom()
+    assert transcript.view("w").isVisible()
+    assert transcript.view("w").findChild(QWidget, "statsLine").text == "Reading 1 of 2 new tokens"
+    assert transcript.view("w").height() == transcript.view("w").height_at(transcript.column_width())
+
+
 def test_only_what_is_written_counts_as_new_lines(transcript, qtbot, theme):
     formula = "\n\n$$\\sum_{i=0}^{n} \\frac{\\frac{a}{b}}{\\frac{c}{d}}$$\n\n"
     transcript.set_messages([asked("q"), replied("r", LINES + formula * 3, reasoning=LINES), asked("q2"), writing("w", LINES)])
