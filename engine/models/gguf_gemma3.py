@@ -84,9 +84,14 @@ def _pattern(settings: Settings, layers: int) -> int:
         flags = [bool(flag) for flag in value]
         period = flags.index(False) + 1 if False in flags else layers + 1
     # mlx-lm takes its mask from the first layer that attends to everything: there must be one.
-    if period > layers or (flags and flags != [(layer + 1) % period != 0 for layer in range(layers)]):
+    if period > layers or (flags and not _repeats(flags, period, layers)):
         raise settings.unsupported("has windows in an order that mlx-lm does not run")
     return period
+
+
+def _repeats(flags: list[bool], period: int, layers: int) -> bool:
+    # The length first: a header may claim a billion layers.
+    return len(flags) == layers and all(flag == ((layer + 1) % period != 0) for layer, flag in enumerate(flags))
 
 
 def _expected(config: Mapping[str, Any]) -> Iterator[Shape]:

@@ -1,7 +1,10 @@
 """A Gemma 3 GGUF: its settings, its norms, and the logits of the very weights in the file."""
 
+import array
 import copy
 import json
+import tracemalloc
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -191,6 +194,18 @@ def test_a_variant_that_flint_does_not_know_is_refused_by_name(tmp_path, options
     with pytest.raises(ModelUnsupported, match=text) as caught:
         model(tmp_path, **options)
     assert caught.value.hint
+
+
+def test_millions_of_layers_take_no_memory_for_the_order_of_their_windows(tiny):
+    header = read_header(tiny)
+    claimed = {"gemma3.block_count": 10**7, "gemma3.attention.sliding_window_pattern": array.array("B", [1, 0])}
+    tracemalloc.start()
+    try:
+        with pytest.raises(ModelUnsupported, match="windows in an order"):
+            read_model(replace(header, metadata={**header.metadata, **claimed}))
+        assert tracemalloc.get_traced_memory()[1] < 2**20
+    finally:
+        tracemalloc.stop()
 
 
 @pytest.mark.parametrize(
