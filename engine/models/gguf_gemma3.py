@@ -1,26 +1,19 @@
 """What a Gemma 3 GGUF says about its model, in the words of a Hugging Face config and of mlx-lm's `gemma3_text`.
 
-The file holds every norm with 1 added (llama.cpp's RMSNorm multiplies by the weight, Gemma's by 1 + weight, as mlx-lm does).
 What a file leaves out is the same in all of Gemma 3 and written in llama.cpp: every sixth layer attends to everything, the
-others' positions rotate with base 10,000. Q and K are not interleaved. Pictures are in a file of their own.
+others' positions rotate with base 10,000. Pictures are in a file of their own.
 """
 
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Any
 
 from engine.models.gguf_file import Header
-from engine.models.gguf_gemma2 import BLOCK
-from engine.models.gguf_plan import GgufModel, Settings, check_shapes, located
+from engine.models.gguf_gemma import gemma_config, gemma_model
+from engine.models.gguf_plan import GgufModel, Settings
 from engine.models.gguf_rope import rope_scaling
-from engine.models.gguf_shapes import Shape, attention, ends, feed_forward, norms
 
 PATTERN = 6
 LOCAL_ROPE_BASE = 10000.0
-# The 27B scales its queries by the width for a head instead of by the head's length; llama.cpp knows it by its layers.
 LAYERS_OF_27B = 62
-
-_BLOCK = {**BLOCK, "attn_q_norm": "self_attn.q_norm", "attn_k_norm": "self_attn.k_norm"}
 
 
 def read_gemma3(header: Header) -> GgufModel:
@@ -37,39 +30,18 @@ def read_gemma3(header: Header) -> GgufModel:
     # It stretches the positions of the layers that attend to everything, in mlx-lm as in llama.cpp.
     if (scaling := rope_scaling(settings, "linear")) is not None:
         config["rope_scaling"] = scaling
-    tensors = [replace(planned, one_added=planned.path.endswith("norm")) for planned in located(settings, _BLOCK)]
-    check_shapes(settings, _expected(config), tensors)
-    return GgufModel(config, tuple(tensors))
+    return gemma_model(settings, config, normed=True)
 
 
 def _config(settings: Settings) -> dict[str, Any]:
-    hidden, layers = settings.integer("embedding_length", minimum=1), settings.integer("block_count", minimum=1)
-    heads, kv_heads, head_dim = settings.head_sizes(hidden)
-    context = settings.integer("context_length", minimum=1)
+    config = gemma_config(settings, "gemma3_text", "Gemma3ForCausalLM", layers_of_27b=LAYERS_OF_27B, base=1_000_000.0)
     window = settings.integer("attention.sliding_window", default=0)
     return {
-        "architectures": ["Gemma3ForCausalLM"],
-        "model_type": "gemma3_text",
-        "hidden_size": hidden,
-        "num_hidden_layers": layers,
-        "intermediate_size": settings.integer("feed_forward_length", minimum=1),
-        "num_attention_heads": heads,
-        "num_key_value_heads": kv_heads,
-        "head_dim": head_dim,
-        "rms_norm_eps": settings.number("attention.layer_norm_rms_epsilon"),
-        "vocab_size": settings.vocabulary(),
-        "max_position_embeddings": context,
-        "rope_theta": settings.number("rope.freq_base", default=1_000_000.0),
+        **config,
         "rope_local_base_freq": settings.number("rope.freq_base_swa", default=LOCAL_ROPE_BASE),
-        "query_pre_attn_scalar": hidden // heads if layers == LAYERS_OF_27B else head_dim,
         # Without a window every layer attends to everything: a pattern of one.
-        "sliding_window": window or context,
-        "sliding_window_pattern": _pattern(settings, layers) if window else 1,
-        "hidden_activation": "gelu_pytorch_tanh",
-        "attention_bias": False,
-        # Its hidden states grow past the largest float16 (65,504): in the 270M to 100,000, at the first token.
-        "torch_dtype": "bfloat16",
-        "tie_word_embeddings": not settings.has_tensor("output.weight"),
+        "sliding_window": window or config["max_position_embeddings"],
+        "sliding_window_pattern": _pattern(settings, config["num_hidden_layers"]) if window else 1,
     }
 
 
@@ -92,12 +64,3 @@ def _pattern(settings: Settings, layers: int) -> int:
 def _repeats(flags: list[bool], period: int, layers: int) -> bool:
     # The length first: a header may claim a billion layers.
     return len(flags) == layers and all(flag == ((layer + 1) % period != 0) for layer, flag in enumerate(flags))
-
-
-def _expected(config: Mapping[str, Any]) -> Iterator[Shape]:
-    yield from ends(config)
-    for layer in range(config["num_hidden_layers"]):
-        at = f"model.layers.{layer}"
-        yield from norms(config, at, "input", "post_attention", "pre_feedforward", "post_feedforward")
-        yield from attention(config, at, normed=True)
-        yield from feed_forward(config, at)

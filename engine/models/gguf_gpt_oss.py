@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
+from engine.models.gguf_config import expert_counts, usual_config
 from engine.models.gguf_file import Header
 from engine.models.gguf_plan import LAYER, GgufModel, Planned, Settings, check_shapes, located
 from engine.models.gguf_rope import rope_scaling
@@ -28,34 +29,21 @@ _BLOCK = {
 def read_gpt_oss(header: Header) -> GgufModel:
     """Return the config and the tensors of a gpt-oss GGUF; raises as `read_model` does."""
     settings = Settings(header, "gpt-oss")
-    hidden, layers = settings.integer("embedding_length", minimum=1), settings.integer("block_count", minimum=2)
-    heads, kv_heads, head_dim = settings.head_sizes(hidden)
-    count, used = settings.integer("expert_count", minimum=1), settings.integer("expert_used_count", minimum=1)
-    if used > count:
-        raise settings.broken(f"uses {used} of {count} experts")
+    layers = settings.integer("block_count", minimum=2)
+    inner = settings.integer("expert_feed_forward_length", minimum=1)
+    count, used = expert_counts(settings)
     if not settings.has_tensor("output.weight"):
         raise settings.missing("output.weight")
     config = {
         "architectures": ["GptOssForCausalLM"],
-        "model_type": "gpt_oss",
-        "hidden_size": hidden,
-        "num_hidden_layers": layers,
-        "intermediate_size": settings.integer("expert_feed_forward_length", minimum=1),
-        "num_attention_heads": heads,
-        "num_key_value_heads": kv_heads,
-        "head_dim": head_dim,
+        **usual_config(settings, "gpt_oss", base=150000.0, inner=inner),
         "num_local_experts": count,
         "num_experts_per_tok": used,
-        "rms_norm_eps": settings.number("attention.layer_norm_rms_epsilon"),
-        "vocab_size": settings.vocabulary(),
-        "max_position_embeddings": settings.integer("context_length", minimum=1),
-        "rope_theta": settings.number("rope.freq_base", default=150000.0),
         "rope_scaling": rope_scaling(settings, "yarn"),
         "sliding_window": settings.integer("attention.sliding_window", minimum=1),
         "layer_types": [("sliding_attention", "full_attention")[layer % 2] for layer in range(min(layers, 2**16))],
         # Trained in it; its hidden states do not fit float16.
         "torch_dtype": "bfloat16",
-        "tie_word_embeddings": False,
     }
     tensors = [_named(planned) for planned in located(settings, _BLOCK)]
     check_shapes(settings, _expected(config), tensors)

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
+from engine.models.gguf_config import check_even_heads, expert_counts, usual_config
 from engine.models.gguf_file import Header
 from engine.models.gguf_plan import LAYER, GgufModel, Planned, Settings, check_shapes, located
 from engine.models.gguf_rope import FREQUENCIES, llama3_scaling, rope_scaling
@@ -44,34 +45,18 @@ def read_llama(header: Header) -> GgufModel:
 
 
 def _config(settings: Settings) -> dict[str, Any]:
-    hidden = settings.integer("embedding_length", minimum=1)
-    heads, kv_heads, head_dim = settings.head_sizes(hidden)
-    config: dict[str, Any] = {
+    config = {
         "architectures": ["LlamaForCausalLM"],
-        "model_type": "llama",
-        "hidden_size": hidden,
-        "num_hidden_layers": settings.integer("block_count", minimum=1),
-        "intermediate_size": settings.integer("feed_forward_length", minimum=1),
-        "num_attention_heads": heads,
-        "num_key_value_heads": kv_heads,
-        "head_dim": head_dim,
-        "rms_norm_eps": settings.number("attention.layer_norm_rms_epsilon"),
-        "vocab_size": settings.vocabulary(),
-        "max_position_embeddings": settings.integer("context_length", minimum=1),
-        "rope_theta": settings.number("rope.freq_base", default=10000.0),
+        **usual_config(settings, "llama"),
         "rope_traditional": False,
         "attention_bias": settings.has_tensor("blk.0.attn_q.bias"),
         "mlp_bias": settings.has_tensor("blk.0.ffn_gate.bias"),
         "hidden_act": "silu",
-        "tie_word_embeddings": not settings.has_tensor("output.weight"),
     }
-    count = settings.integer("expert_count", default=0)
-    if not count:
+    if not settings.integer("expert_count", default=0):
         return config
-    settings.even_heads(hidden)
-    used = settings.integer("expert_used_count", minimum=1)
-    if used > count:
-        raise settings.broken(f"uses {used} of {count} experts")
+    check_even_heads(settings, config)
+    count, used = expert_counts(settings)
     return {
         **config,
         "architectures": ["MixtralForCausalLM"],

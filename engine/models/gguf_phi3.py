@@ -9,6 +9,7 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from engine.models.gguf_config import check_even_heads, usual_config
 from engine.models.gguf_file import Header
 from engine.models.gguf_plan import LAYER, GgufModel, Settings, check_shapes, located
 from engine.models.gguf_rope import LONG_FACTORS, SHORT_FACTORS, rope_factors, rope_scaling
@@ -21,32 +22,18 @@ _BLOCK = {stem: path for stem, path in LAYER.items() if stem not in ("attn_q", "
 def read_phi3(header: Header) -> GgufModel:
     """Return the config and the tensors of a Phi-3 or Phi-4 GGUF; raises as `read_model` does."""
     settings = Settings(header, "Phi-3")
-    hidden = settings.integer("embedding_length", minimum=1)
-    heads = settings.integer("attention.head_count", minimum=1)
-    kv_heads = settings.integer("attention.head_count_kv", minimum=1, default=heads)
-    if hidden % heads or heads % kv_heads:
-        raise settings.broken(f"has a width of {hidden} that {heads} heads and {kv_heads} keys can't share")
-    head_dim = hidden // heads
+    usual = usual_config(settings, "phi3", partly_rotated=True)
+    check_even_heads(settings, usual)
+    head_dim, context = usual["head_dim"], usual["max_position_embeddings"]
     rotated = settings.rotated(head_dim)
-    context = settings.integer("context_length", minimum=1)
     config = {
         "architectures": ["Phi3ForCausalLM"],
-        "model_type": "phi3",
-        "hidden_size": hidden,
-        "num_hidden_layers": settings.integer("block_count", minimum=1),
-        "intermediate_size": settings.integer("feed_forward_length", minimum=1),
-        "num_attention_heads": heads,
-        "num_key_value_heads": kv_heads,
-        "rms_norm_eps": settings.number("attention.layer_norm_rms_epsilon"),
-        "vocab_size": settings.vocabulary(),
-        "max_position_embeddings": context,
+        **usual,
         "original_max_position_embeddings": settings.integer(
             "rope.scaling.original_context_length", minimum=1, default=context
         ),
-        "rope_theta": settings.number("rope.freq_base", default=10000.0),
         "partial_rotary_factor": _share(rotated, head_dim),
         "hidden_act": "silu",
-        "tie_word_embeddings": not settings.has_tensor("output.weight"),
     }
     if settings.has_tensor(LONG_FACTORS):
         config["rope_scaling"] = _long_rope(settings, config, rotated // 2)

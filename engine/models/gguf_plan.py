@@ -102,8 +102,8 @@ class Settings:
             raise self.broken(f"has an unusable {self.prefix}.{key}")
         return _shortest(value)
 
-    def head_sizes(self, hidden: int) -> tuple[int, int, int]:
-        """Return the heads, the KV heads and a head's length; raises `ModelUnsupported` for lengths that mlx-lm lacks."""
+    def head_sizes(self, hidden: int, *, partly_rotated: bool = False) -> tuple[int, int, int]:
+        """Return the heads, the KV heads and a head's length; raises `ModelUnsupported` for what mlx-lm lacks."""
         heads = self.integer("attention.head_count", minimum=1)
         kv_heads = self.integer("attention.head_count_kv", minimum=1, default=heads)
         head_dim = self.integer("attention.key_length", minimum=1, default=hidden // heads)
@@ -111,7 +111,7 @@ class Settings:
             raise self.broken(f"has {heads} heads that can't share {kv_heads} keys")
         if self.integer("attention.value_length", default=head_dim) != head_dim:
             raise self.unsupported("has keys and values of different lengths")
-        if self.rotated(head_dim) != head_dim:
+        if not partly_rotated and self.rotated(head_dim) != head_dim:
             raise self.unsupported("rotates only part of each head")
         return heads, kv_heads, head_dim
 
@@ -121,13 +121,6 @@ class Settings:
         if count > head_dim or count % 2:
             raise self.broken(f"rotates {count} of {head_dim} numbers in each head")
         return count
-
-    def even_heads(self, hidden: int) -> tuple[int, int]:
-        """Return the heads and KV heads where mlx-lm takes a head to be `hidden` / heads long; raises `ModelUnsupported`."""
-        heads, kv_heads, head_dim = self.head_sizes(hidden)
-        if head_dim * heads != hidden:
-            raise self.unsupported(f"has heads of {head_dim}, where mlx-lm's {self.family} has {hidden} / {heads}")
-        return heads, kv_heads
 
     def vocabulary(self) -> int:
         """Return the rows of the embedding."""

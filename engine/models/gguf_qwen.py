@@ -7,6 +7,7 @@ head is. llama.cpp weighs the experts of Qwen 3 so that those used come to 1.
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from engine.models.gguf_config import check_even_heads, expert_counts, usual_config
 from engine.models.gguf_file import Header
 from engine.models.gguf_plan import LAYER, GgufModel, Settings, check_shapes, located
 from engine.models.gguf_rope import rope_scaling
@@ -26,8 +27,7 @@ def read_qwen2(header: Header) -> GgufModel:
     """Return the config and the tensors of a Qwen 2 or 2.5 GGUF; raises as `read_model` does."""
     settings = Settings(header, "Qwen 2")
     config = _config(settings, "qwen2", "Qwen2ForCausalLM")
-    settings.even_heads(config["hidden_size"])
-    config["intermediate_size"] = settings.integer("feed_forward_length", minimum=1)
+    check_even_heads(settings, config)
     _stretch(settings, config)
     tensors = located(settings, LAYER)
     check_shapes(settings, _dense(config, biased="qkv"), tensors)
@@ -38,7 +38,6 @@ def read_qwen3(header: Header) -> GgufModel:
     """Return the config and the tensors of a Qwen 3 GGUF; raises as `read_model` does."""
     settings = Settings(header, "Qwen 3")
     config = _config(settings, "qwen3", "Qwen3ForCausalLM")
-    config["intermediate_size"] = settings.integer("feed_forward_length", minimum=1)
     _stretch(settings, config)
     tensors = located(settings, {**LAYER, **_NORMS})
     check_shapes(settings, _dense(config, normed=True), tensors)
@@ -48,17 +47,14 @@ def read_qwen3(header: Header) -> GgufModel:
 def read_qwen3_moe(header: Header) -> GgufModel:
     """Return the config and the tensors of a Qwen 3 mixture of experts; raises as `read_model` does."""
     settings = Settings(header, "Qwen 3 MoE")
-    config = _config(settings, "qwen3_moe", "Qwen3MoeForCausalLM")
+    inner = settings.integer("expert_feed_forward_length", minimum=1)
+    # mlx-lm asks for one of a whole layer too, though every layer has experts.
+    whole = settings.integer("feed_forward_length", minimum=1, default=inner)
+    config = _config(settings, "qwen3_moe", "Qwen3MoeForCausalLM", inner=whole)
     if rope_scaling(settings, "linear", "yarn") is not None:
         raise settings.unsupported("stretches its positions, which mlx-lm's Qwen 3 MoE does not")
-    count = settings.integer("expert_count", minimum=1)
-    used = settings.integer("expert_used_count", minimum=1)
-    if used > count:
-        raise settings.broken(f"uses {used} of {count} experts")
-    inner = settings.integer("expert_feed_forward_length", minimum=1)
+    count, used = expert_counts(settings)
     config |= {
-        # mlx-lm asks for it, though every layer has experts.
-        "intermediate_size": settings.integer("feed_forward_length", minimum=1, default=inner),
         "moe_intermediate_size": inner,
         "num_experts": count,
         "num_experts_per_tok": used,
@@ -71,24 +67,8 @@ def read_qwen3_moe(header: Header) -> GgufModel:
     return GgufModel(config, tuple(tensors))
 
 
-def _config(settings: Settings, model_type: str, architecture: str) -> dict[str, Any]:
-    hidden = settings.integer("embedding_length", minimum=1)
-    heads, kv_heads, head_dim = settings.head_sizes(hidden)
-    return {
-        "architectures": [architecture],
-        "model_type": model_type,
-        "hidden_size": hidden,
-        "num_hidden_layers": settings.integer("block_count", minimum=1),
-        "num_attention_heads": heads,
-        "num_key_value_heads": kv_heads,
-        "head_dim": head_dim,
-        "rms_norm_eps": settings.number("attention.layer_norm_rms_epsilon"),
-        "vocab_size": settings.vocabulary(),
-        "max_position_embeddings": settings.integer("context_length", minimum=1),
-        "rope_theta": settings.number("rope.freq_base", default=10000.0),
-        "hidden_act": "silu",
-        "tie_word_embeddings": not settings.has_tensor("output.weight"),
-    }
+def _config(settings: Settings, model_type: str, architecture: str, *, inner: int | None = None) -> dict[str, Any]:
+    return {"architectures": [architecture], **usual_config(settings, model_type, inner=inner), "hidden_act": "silu"}
 
 
 def _stretch(settings: Settings, config: dict[str, Any]) -> None:

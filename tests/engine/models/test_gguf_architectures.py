@@ -92,6 +92,7 @@ def of(prefix, entries):
         ("mixtral", {"llama.attention.key_length": 32, "llama.attention.value_length": 32}, "heads of 32"),
         ("gemma2", {"gemma2.rope.scaling.type": "linear", "gemma2.rope.scaling.factor": 8.0}, "“linear”"),
         ("phi3", {"phi3.rope.scaling.type": "yarn"}, "“yarn”"),
+        ("phi3", {"phi3.attention.head_count": 3, "phi3.attention.head_count_kv": 3}, "heads of 21, where mlx-lm's Phi-3"),
         (LONG, {"phi3.rope.scaling.attn_factor": 1.5}, "sets phi3.rope.scaling.attn_factor"),
         ("gpt-oss", {"gpt-oss.rope.scaling.type": "linear"}, "“linear”"),
     ],
