@@ -79,22 +79,24 @@ def _parts(path: Path, count: int) -> list[Path]:
 
 
 def _joined(asked: Header, paths: list[Path]) -> Header:
-    """Return the one header of all the parts: their tensors, with offsets as if the files were laid end to end."""
-    headers = [asked if path == asked.path else read_file(path) for path in paths]
-    first, size, tensors, names = headers[0], 0, [], set()
-    for number, header in enumerate(headers):
+    """Return the one header of all the parts: their tensors, with offsets as if the files were laid end to end.
+
+    Only the first keeps its metadata while the others are read.
+    """
+    first = asked if asked.path == paths[0] else read_file(paths[0])
+    size, tensors, names, parts = 0, [], set(), []
+    for number, path in enumerate(paths):
+        header = first if number == 0 else asked if path == asked.path else read_file(path)
         stated = (header.metadata.get("split.no"), header.metadata.get("split.count"))
         if stated != (number, len(paths)):
-            raise ModelBroken(
-                f"{header.path.name} is not part {number + 1} of {len(paths)}.", "Download all parts of the model again."
-            )
+            raise ModelBroken(f"{path.name} is not part {number + 1} of {len(paths)}.", "Download all parts of the model again.")
         for info in header.tensors:
             if info.name in names:
-                raise ModelBroken(f"{header.path.name} holds {info.name}, as another part does.", "Download all parts again.")
+                raise ModelBroken(f"{path.name} holds {info.name}, as another part does.", "Download all parts again.")
             names.add(info.name)
             tensors.append(replace(info, offset=size + info.offset))
         size += header.file_size
+        parts += header.parts
     if first.metadata.get("split.tensors.count", len(tensors)) != len(tensors):
         raise ModelBroken(f"The parts of {first.path.name} do not hold all its tensors.", "Download all parts again.")
-    parts = tuple(part for header in headers for part in header.parts)
-    return replace(first, tensors=tuple(tensors), file_size=size, parts=parts)
+    return replace(first, tensors=tuple(tensors), file_size=size, parts=tuple(parts))

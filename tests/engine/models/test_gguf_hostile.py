@@ -76,7 +76,7 @@ HOSTILE = {
 }  # fmt: skip
 
 
-def refused(path, size=None):
+def refused(path):
     """Read the header of `path`, which must be refused; return the error, the bytes given and the most memory that was taken."""
     tracemalloc.start()
     try:
@@ -151,6 +151,23 @@ def test_many_lists_come_to_no_more_than_the_longest_may_have(tmp_path):
     assert "longer than any vocabulary" in error.text
     assert counted.given <= MAX_ITEMS + 2**12
     assert memory < 2 * MAX_ITEMS
+
+
+def test_many_parts_take_no_more_memory_than_one(tmp_path):
+    length, count = 2**20, 12
+    for number in range(count):
+        split = entry(b"split.no", 2, struct.pack("<H", number)) + entry(b"split.count", 2, struct.pack("<H", count))
+        long = entry(b"k", 8, text(bytes(length)))
+        (tmp_path / f"long-{number + 1:05}-of-{count:05}.gguf").write_bytes(counts(0, 3) + split + long)
+    tracemalloc.start()
+    try:
+        header = read_header(tmp_path / f"long-00001-of-{count:05}.gguf")
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert len(header.parts) == count
+    # The first's text, those of one part and of the next, and the bytes that it is made of.
+    assert peak < 5 * length
 
 
 @pytest.fixture(scope="module")
