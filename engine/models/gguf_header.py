@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from engine.core.errors import ModelBroken, ModelUnsupported
-from engine.models.gguf_file import Header, read_file
+from engine.models.gguf_file import Header, Part, TensorInfo, read_file
 
 # Each is a file held open. The largest models come in some 60.
 MAX_PARTS = 128
@@ -81,15 +81,20 @@ def _parts(path: Path, count: int) -> list[Path]:
 def _joined(asked: Header, paths: list[Path]) -> Header:
     """Return the one header of all the parts: their tensors, with offsets as if the files were laid end to end.
 
-    Only the first keeps its metadata while the others are read.
+    Only the metadata of the first and of the one asked for stays in memory while the others are read.
     """
     first = asked if asked.path == paths[0] else read_file(paths[0])
-    size, tensors, names, parts = 0, [], set(), []
+    read = {first.path: first, asked.path: asked}
+    size, names = 0, set()
+    tensors: list[TensorInfo] = []
+    parts: list[Part] = []
     for number, path in enumerate(paths):
-        header = first if number == 0 else asked if path == asked.path else read_file(path)
+        header = read.get(path) or read_file(path)
         stated = (header.metadata.get("split.no"), header.metadata.get("split.count"))
         if stated != (number, len(paths)):
-            raise ModelBroken(f"{path.name} is not part {number + 1} of {len(paths)}.", "Download all parts of the model again.")
+            raise ModelBroken(
+                f"{path.name} is not part {number + 1} of {len(paths)}.", "Download all parts of the model again."
+            )
         for info in header.tensors:
             if info.name in names:
                 raise ModelBroken(f"{path.name} holds {info.name}, as another part does.", "Download all parts again.")
