@@ -4,6 +4,7 @@ from bisect import bisect_right
 from typing import Any
 
 from engine.core.facts import Message
+from engine.inference.encoding import encode
 from engine.inference.reasoning import markers
 from engine.inference.template import Prompt
 
@@ -17,14 +18,10 @@ def ids_so_far(tokenizer: Any, prompt: Prompt, message: Message, fingerprint: st
     if message.ids and message.fingerprint == fingerprint:
         return message.ids
     raw = _raw(tokenizer, prompt, message).rstrip(" ")
-    try:
-        encoded = tokenizer(prompt.text + raw, add_special_tokens=False, return_offsets_mapping=True)
-    except NotImplementedError:  # A tokenizer without a fast form knows no offsets.
-        return tuple(tokenizer.encode(raw, add_special_tokens=False))
-    ends = [end for _, end in encoded["offset_mapping"]]
+    ids, ends = encode(tokenizer, prompt.text + raw)
     first = bisect_right(ends, len(prompt.text))
     if first and ends[first - 1] == len(prompt.text):
-        return tuple(encoded["input_ids"][first:])
+        return tuple(ids[first:])
     return tuple(tokenizer.encode(raw, add_special_tokens=False))
 
 

@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from engine.core.errors import FlintError, TemplateError, UsageError
+from engine.core.errors import FlintError, ModelUnsupported, TemplateError, UsageError
 from engine.core.facts import Message, ModelEntry
 from engine.core.keep_messages import ModelTemplate
 from engine.inference.reasoning import template_text
@@ -22,11 +22,20 @@ LARGEST = 1 << 20
 
 
 def read_tokenizer(folder: Path, template: str = "") -> Any:
-    """Return the tokenizer of a model folder, with `template` in place of its own where there is one."""
+    """Return the tokenizer of a model folder, with `template` in place of its own where there is one.
+
+    Raises `ModelUnsupported` for one that transformers has in Python only: it does not know where in a text its tokens end, nor
+    their bytes.
+    """
     os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")  # It would print about PyTorch, which is not wanted here.
     from transformers import AutoTokenizer
 
     tokenizer = AutoTokenizer.from_pretrained(str(folder), local_files_only=True, trust_remote_code=False)
+    if not tokenizer.is_fast:
+        kind = type(tokenizer).__name__
+        raise ModelUnsupported(
+            f"{folder.name} has a kind of tokenizer that Flint cannot run: {kind}.", "Choose a model with a tokenizer.json."
+        )
     if template:
         tokenizer.chat_template = template
     return tokenizer

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from engine.core.facts import Message
+from engine.inference.encoding import Encoded, encode
 from engine.inference.layout import Place, places
-from engine.inference.prompt_plan import OTHER, Encoded, encode, pinned_in, with_replies
+from engine.inference.prompt_plan import OTHER, pinned_in, with_replies
 from engine.inference.template import render_text
 
 STEP = 16_384
@@ -50,8 +51,8 @@ class Encoder:
     def __init__(self, tokenizer: Any) -> None:
         self.tokenizer = tokenizer
         # Whether a text's ids are those of its parts: some tokenizers begin every text with a space of their own.
-        parts = [token for part in _CUT.split(_SAMPLE) for token in self._encode(part)[0]]
-        self.apart = parts == self._encode(_SAMPLE)[0]
+        parts = [token for part in _CUT.split(_SAMPLE) for token in encode(tokenizer, part)[0]]
+        self.apart = parts == encode(tokenizer, _SAMPLE)[0]
         self._pieces: OrderedDict[str, tuple[array[int], array[int]]] = OrderedDict()
 
     def encode(self, text: str) -> Steps[Encoded]:
@@ -73,19 +74,12 @@ class Encoder:
         if text in self._pieces:
             self._pieces.move_to_end(text)
             return self._pieces[text]
-        ids, ends = self._encode(text)
+        ids, ends = encode(self.tokenizer, text)
         if kept:
             self._pieces[text] = array("I", ids), array("I", ends)
             while len(self._pieces) > KEPT_PIECES:
                 self._pieces.popitem(last=False)
         return ids, ends
-
-    def _encode(self, text: str) -> Encoded:
-        try:
-            return encode(self.tokenizer, text)
-        except NotImplementedError:  # A tokenizer without a fast form knows no offsets.
-            ids = list(self.tokenizer.encode(text, add_special_tokens=False))
-            return ids, [len(text)] * len(ids)
 
 
 class Counter:

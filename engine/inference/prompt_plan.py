@@ -7,15 +7,12 @@ from typing import Any
 
 from engine.core.errors import TemplateError
 from engine.core.facts import Message
+from engine.inference.encoding import Encoded, encode
 from engine.inference.layout import Place, places
 from engine.inference.template import Prompt, render_text
 
 OTHER = "\ue000"
 """A text that no message begins with, put in place of one to see what of the prompt depends on it."""
-
-
-type Encoded = tuple[list[int], list[int]]
-"""Ids, and for each where in the text it ends."""
 
 
 @dataclass(frozen=True)
@@ -44,12 +41,8 @@ def plan(tokenizer: Any, messages: Sequence[Message], prompt: Prompt, fingerprin
     marks stand before that: they are found by rendering what may come next, not assumed.
     """
     found = places(tokenizer, messages, prompt.text)
-    try:
-        encoded = encode(tokenizer, prompt.text)
-    except NotImplementedError:  # A tokenizer without a fast form knows no offsets: nothing can be placed in its text.
-        ids, ends = list(prompt.ids), [len(prompt.text)] * len(prompt.ids)
-    else:
-        ids, ends = with_replies(tokenizer, messages, prompt.text, found, fingerprint, encoded)
+    encoded = encode(tokenizer, prompt.text)
+    ids, ends = with_replies(tokenizer, messages, prompt.text, found, fingerprint, encoded)
 
     def agreed(*other: Message, before_text: bool = False) -> int:
         length = _agreed(tokenizer, prompt.text, other, before_text)
@@ -70,12 +63,6 @@ def pinned_in(tokenizer: Any, messages: Sequence[Message], text: str, encoded: E
     first = next((index for index, message in enumerate(messages) if message.role == "user"), len(messages))
     length = _agreed(tokenizer, text, (*messages[:first], Message("user", OTHER)), before_text=True)
     return min(bisect_right(encoded[1], length), len(encoded[0]) - 1)
-
-
-def encode(tokenizer: Any, text: str) -> Encoded:
-    """Return the ids of a text, and for each where in the text it ends."""
-    encoded = tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)
-    return list(encoded["input_ids"]), [end for _, end in encoded["offset_mapping"]]
 
 
 def _agreed(tokenizer: Any, prompt: str, other: Sequence[Message], before_text: bool) -> int:

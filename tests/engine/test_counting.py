@@ -18,6 +18,7 @@ from engine.core.messages import (
     UnloadModel,
 )
 from engine.core.paths import locate
+from engine.inference import prompt_count
 from engine.inference.prompt_count import STEP, Counter, Encoder, TextCounter
 from engine.inference.template import render
 from engine.models.library import Library
@@ -241,13 +242,12 @@ def test_other_words_in_the_last_message_alone_are_counted_without_rendering_ane
 @settings(max_examples=40, deadline=None)
 @given(texts=st.lists(st.text("ab1 \n\t.,é東'", max_size=30), min_size=1, max_size=4))
 def test_a_text_in_steps_has_the_ids_of_the_whole(kind, texts):
-    import engine.inference.prompt_count as module
     from tests.models import tiny_tokenizers
 
     tokenizer = getattr(tiny_tokenizers, kind)()
     text = " and\nthen ".join(texts)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "STEP", 5)
+        patch.setattr(prompt_count, "STEP", 5)
         tokens, _ = run(TextCounter(Encoder(tokenizer)).count(text))
     assert tokens == len(tokenizer.encode(text, add_special_tokens=False))
 
@@ -261,8 +261,8 @@ def test_a_count_that_was_given_up_is_gone_on_with(tiny_loaded, monkeypatch):
     for _ in range(6):
         next(given_up)
     encoded = []
-    real = encoder._encode
-    monkeypatch.setattr(encoder, "_encode", lambda text: encoded.append(len(text)) or real(text))
+    real = prompt_count.encode
+    monkeypatch.setattr(prompt_count, "encode", lambda tokenizer, text: encoded.append(len(text)) or real(tokenizer, text))
     told, steps = run(counter.count([Message("user", f"{file}\n\nWhat is in it?")]))
-    assert told == run(Counter(Encoder(tokenizer), "f").count([Message("user", f"{file}\n\nWhat is in it?")]))[0]
     assert steps - len(encoded) == 6  # One is the rendering; five pieces were there.
+    assert told == run(Counter(Encoder(tokenizer), "f").count([Message("user", f"{file}\n\nWhat is in it?")]))[0]

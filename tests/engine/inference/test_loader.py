@@ -173,5 +173,13 @@ def test_the_fingerprint_tells_models_apart_and_not_places(tmp_path, folder):
     assert fingerprint(copy) != fingerprint(folder)
 
 
+def test_a_tokenizer_that_knows_no_places_in_a_text_is_refused_by_its_name(folder):
+    (folder / "tokenizer.json").unlink()
+    (folder / "tokenizer_config.json").write_text('{"tokenizer_class": "ByT5Tokenizer"}')
+    with pytest.raises(ModelUnsupported, match="ByT5Tokenizer") as caught:
+        load_folder(folder)
+    assert "tokenizer.json" in caught.value.hint
+
+
 def test_a_model_without_a_chat_template_still_loads(tmp_path):
     assert load_folder(tiny_model(tmp_path / "base", LLAMA, template=None)).end_ids
