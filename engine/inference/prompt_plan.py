@@ -41,7 +41,7 @@ def plan(tokenizer: Any, messages: Sequence[Message], prompt: Prompt, fingerprin
     marks stand before that: they are found by rendering what may come next, not assumed.
     """
     found = places(tokenizer, messages, prompt.text)
-    encoded = encode(tokenizer, prompt.text)
+    encoded = list(prompt.ids), list(prompt.ends)
     ids, ends = with_replies(tokenizer, messages, prompt.text, found, fingerprint, encoded)
 
     def agreed(*other: Message, before_text: bool = False) -> int:

@@ -9,6 +9,7 @@ import jinja2
 
 from engine.core.errors import TemplateError
 from engine.core.facts import Message
+from engine.inference.encoding import encode
 from engine.inference.reasoning import markers, template_text
 
 BROKEN_HINT = "The model's files carry a faulty chat template. Download or import the model again, or choose another model."
@@ -17,10 +18,12 @@ REFUSED_HINT = "Start a new chat, or choose another model. If the chat has a sys
 
 @dataclass(frozen=True)
 class Prompt:
-    """What the model reads: the rendered text, its token ids, and whether it ends inside an opened reasoning block."""
+    """What the model reads: the rendered text, its token ids, where in the text each of them `ends`, and whether it ends inside
+    an opened reasoning block."""
 
     text: str
     ids: tuple[int, ...]
+    ends: tuple[int, ...]
     starts_in_reasoning: bool
 
 
@@ -37,8 +40,8 @@ def render(tokenizer: Any, messages: Sequence[Message]) -> Prompt:
     if not template_text(tokenizer):
         raise TemplateError("This model has no chat template, so it can't hold a conversation.")
     given, text = _render_supported(tokenizer, messages)
-    ids = tuple(cast("list[int]", tokenizer.encode(text, add_special_tokens=False)))
-    return Prompt(text, ids, _starts_in_reasoning(tokenizer, given, text))
+    ids, ends = encode(tokenizer, text)
+    return Prompt(text, tuple(ids), tuple(ends), _starts_in_reasoning(tokenizer, given, text))
 
 
 def render_text(tokenizer: Any, messages: Sequence[Message]) -> str:

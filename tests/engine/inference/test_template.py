@@ -60,7 +60,8 @@ def test_the_prompt_is_what_the_template_writes_with_the_opening_of_the_reply():
 def test_the_ids_are_those_of_the_text_with_nothing_added(make):
     tokenizer = make()
     prompt = render(tokenizer, [HELLO])
-    assert prompt == Prompt(prompt.text, tuple(tokenizer.encode(prompt.text, add_special_tokens=False)), False)
+    assert prompt == Prompt(prompt.text, tuple(tokenizer.encode(prompt.text, add_special_tokens=False)), prompt.ends, False)
+    assert (len(prompt.ends), prompt.ends[-1]) == (len(prompt.ids), len(prompt.text))
     assert prompt.ids.count(tokenizer.convert_tokens_to_ids("<|im_start|>")) == 2
     assert all(type(index) is int for index in prompt.ids)
 
