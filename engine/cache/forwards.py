@@ -47,11 +47,13 @@ def first(runs: Iterable[Run], tokens: int) -> list[Run]:
 def after(runs: Iterable[Run], tokens: int) -> list[Run]:
     """Return the runs behind the first `tokens` tokens; of a forward that began before them the rest is not known."""
     found: list[Run] = []
-    for start, length, count in forwards(runs):
-        if start >= tokens:
-            add(found, length, count)
-        else:
-            add(found, UNKNOWN, max(0, start + count - tokens))
+    before = tokens
+    for length, count in runs:  # A run at a time: one may stand for a reply of thousands of forwards.
+        gone = min(before, count)
+        cut = min(-gone % length if length else count - gone, count - gone)
+        add(found, UNKNOWN, cut)
+        add(found, length, count - gone - cut)
+        before -= gone
     return found
 
 

@@ -59,6 +59,15 @@ def test_behind_the_middle_of_a_forward_its_rest_is_not_known():
     assert agreeing([(16, 16), (0, 4)], [(16, 16), (0, 4)]) == 16
 
 
+@given(LENGTHS, st.integers(0, 80), st.integers(0, 80))
+def test_behind_a_place_the_forwards_that_begin_there_are_those_of_the_whole(lengths, whole, tokens):
+    runs = first(runs_of(lengths), whole)  # The last forward may be cut, and what is missing is not known.
+    behind = after(runs, tokens)
+    assert sum(count for _, count in behind) == max(0, whole - tokens)
+    each = [(start - tokens, length, kept) for start, length, kept in forwards(runs) if start >= tokens and length]
+    assert [forward for forward in forwards(behind) if forward[1]] == each
+
+
 @pytest.mark.parametrize("raw", [None, "x", [[1]], [["a", 2]], [[1, -1]], [[True, 2]], {"a": 1}])
 def test_what_makes_no_sense_in_a_file_is_not_known(raw):
     assert read(raw, 5) == [(0, 5)]
