@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import mlx.core as mx
 
@@ -26,7 +26,7 @@ from engine.core.messages import (
 from engine.hardware.meters import mlx_counters, read_memory
 from engine.inference.cache_identity import cache_identity
 from engine.inference.compaction import reserve, summary_request, summary_tokens, with_summary
-from engine.inference.continuing import ids_so_far
+from engine.inference.continuing import goes_on, ids_so_far
 from engine.inference.guard import adapted, as_error, expected, refusal
 from engine.inference.inspection import inspected
 from engine.inference.loader import Loaded
@@ -34,7 +34,7 @@ from engine.inference.prefill import LARGEST_CHUNK, ChunkSize
 from engine.inference.prompt_count import Counter, Encoder, Steps, TextCounter
 from engine.inference.prompt_plan import Plan, plan
 from engine.inference.provenance import made_with
-from engine.inference.replay import ExactReply, compared
+from engine.inference.replay import ExactReply
 from engine.inference.reply import Bench, Reply, Room
 from engine.inference.rolling import left_out
 from engine.inference.template import Prompt, render, template_hash
@@ -47,6 +47,21 @@ UNTRAINED = 1 << 40
 
 KEPT_BYTES = 2 << 30
 """Memory for what is not live: other chats and branches."""
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A request and its prompt as they fit into the context, without the oldest messages where those must go."""
+
+    request: Generate
+    prompt: Prompt
+    plan: Plan
+    room: Room
+
+    @property
+    def policy(self) -> CachePolicy:
+        """What the cache must be like."""
+        return CachePolicy(self.room.context, self.request.kv_bits)
 
 
 class Session:
@@ -94,52 +109,43 @@ class Session:
             return
         sampling = self.loaded.facts.recommended.fill(request.sampling, request.unset)
         request = replace(request, sampling=sampling, unset=())
-        if request.when_full == "compact" and request.messages[-1].role != "assistant":
+        if request.when_full == "compact" and not goes_on(request.messages):
             request = yield from self._compacted(request, cancelled)
         request = replace(request, messages=with_summary(request.messages, request.summary))
-        request, prompt, planned, room = yield from self._admitted(request)
-        self._adopt(CachePolicy(room.context, request.kv_bits))
-        self._bench.chunk_size.most = request.prefill_chunk or LARGEST_CHUNK
-        self.cache.chat_id = request.chat_id
-        reply = Reply(
-            self._bench,
-            request,
-            planned,
-            room,
-            inside_reasoning=prompt.starts_in_reasoning,
-            cancelled=cancelled,
-            started=started,
-        )
-        yield from self._guarded(reply.events())
+        fitted = yield from self._admitted(request)
+        self._adopt(fitted.policy)
+        self._bench.chunk_size.most = fitted.request.prefill_chunk or LARGEST_CHUNK
+        yield from self._guarded(self._reply(Reply, fitted, cancelled, started).events())
 
     def _replayed(self, request: Generate, then: ReplyFacts, cancelled: Callable[[], bool]) -> Iterator[Event]:
         """Make an earlier reply once more, and tell what came of it. With another cache policy the cache in use stays."""
         started = time.perf_counter()
         request = replace(request, messages=with_summary(request.messages, request.summary))
-        request, prompt, planned, room = yield from self._admitted(request)
-        policy, used = CachePolicy(room.context, request.kv_bits), self.cache
+        fitted = yield from self._admitted(request)
+        policy, used = fitted.policy, self.cache
         aside = used.policy != policy and bool(used.tokens or used.kept_bytes)
         if aside:
             self._bench.cache = PrefixCache(self.loaded.model, policy)
         else:
             self._adopt(policy)
         try:
-            self.cache.chat_id = request.chat_id
-            reply = ExactReply(
-                self._bench,
-                request,
-                planned,
-                room,
-                inside_reasoning=prompt.starts_in_reasoning,
-                cancelled=cancelled,
-                started=started,
-            )
-            reply.prepare(then)
-            yield from self._guarded(compared(reply, then, self.loaded, request.request_id))
+            yield from self._guarded(self._reply(ExactReply, fitted, cancelled, started).repeated(then))
         finally:
             if aside:
                 self._bench.cache = used
                 mx.clear_cache()
+
+    def _reply[R: Reply](self, kind: type[R], fitted: Fitted, cancelled: Callable[[], bool], started: float) -> R:
+        self.cache.chat_id = fitted.request.chat_id
+        return kind(
+            self._bench,
+            fitted.request,
+            fitted.plan,
+            fitted.room,
+            inside_reasoning=fitted.prompt.starts_in_reasoning,
+            cancelled=cancelled,
+            started=started,
+        )
 
     def inspect(self, request: Generate, request_id: str, *, writing: bool = False) -> PromptInspected:
         """Return the prompt that `request` would be answered from, and what of it is known now; nothing is computed.
@@ -147,20 +153,20 @@ class Session:
         Safe between two steps of a reply, which `writing` tells. Raises `TemplateError` and `ContextFull` as `generate` does.
         """
         messages = with_summary(request.messages, request.summary)
-        prompt, planned, room = self._fitted(replace(request, messages=messages))
-        messages = messages[:-1] if planned.resumed else messages  # A reply that goes on is no part of the prompt's text.
-        policy = CachePolicy(room.context, request.kv_bits)
+        fitted = self._fitted(replace(request, messages=messages))
+        planned, room = fitted.plan, fitted.room
+        messages = messages[:-1] if goes_on(messages) else messages  # A reply that goes on is no part of the prompt's text.
         return inspected(
             request_id,
             self.loaded.tokenizer,
             _without(messages, room.left_out),
-            prompt,
+            fitted.prompt,
             planned,
             model=self.loaded.facts.name,
             fingerprint=self.loaded.facts.fingerprint,
             template_hash=self.template_hash,
             context=room.context,
-            cached=self._cached(request, policy, planned.ids, planned.pinned, not writing),
+            cached=self._cached(request, fitted.policy, planned.ids, planned.pinned, not writing),
             left_out=room.left_out,
         )
 
@@ -202,33 +208,31 @@ class Session:
         policies = (policy, CachePolicy(self.context_limit(changed.context), changed.kv_bits))
         return self.cache.known(ids, pinned) if ids and self.cache.policy in policies else 0
 
-    def _admitted(self, request: Generate) -> Generator[Event, None, tuple[Generate, Prompt, Plan, Room]]:
-        """Return the request, changed to fit the memory where it may be, and its prompt. Raises `OutOfMemory`."""
-        prompt, planned, room = self._fitted(request)
-        refused = None if request.memory_guard == "off" else self._refusal(request, planned, room)
+    def _admitted(self, request: Generate) -> Generator[Event, None, Fitted]:
+        """Return the request with its prompt, changed to fit the memory where it may be. Raises `OutOfMemory`."""
+        fitted = self._fitted(request)
+        refused = None if request.memory_guard == "off" else self._refusal(fitted)
         if refused and request.memory_guard == "adapt":
             # What fitted the last time first: other settings would be another cache, and the whole chat be read again.
             for changes in (self._changes, *(choice.changes for choice in refused.choices[:1])):
-                tried = adapted(request, changes)
-                prompt, planned, room = self._fitted(tried)
-                if changes and not self._refusal(tried, planned, room):
+                if changes and not self._refusal(tried := self._fitted(adapted(request, changes))):
                     self._changes = changes
-                    return tried, prompt, planned, room
+                    return tried
         if refused:
             yield refused
             raise as_error(refused)
-        return request, prompt, planned, room
+        return fitted
 
-    def _refusal(self, request: Generate, planned: Plan, room: Room) -> MemoryRefused | None:
+    def _refusal(self, fitted: Fitted) -> MemoryRefused | None:
         """Return why the reply's memory is not there; where it is, other chats and branches give back what it needs of it."""
-        loaded, cache = self.loaded, self.cache
-        tokens = min(room.context, len(planned.ids) + request.sampling.max_tokens)
+        loaded, cache, request, ids = self.loaded, self.cache, fitted.request, fitted.plan.ids
+        tokens = min(fitted.room.context, len(ids) + request.sampling.max_tokens)
         try:
             fit = expected(
                 loaded,
                 tokens=tokens,
                 kv_bits=request.kv_bits,
-                chunk=min(request.prefill_chunk or LARGEST_CHUNK, len(planned.ids)),
+                chunk=min(request.prefill_chunk or LARGEST_CHUNK, len(ids)),
             )
         except FlintError:
             return None  # A config that can't be judged loaded all the same.
@@ -274,8 +278,8 @@ class Session:
         yield ContextCompacted(request.request_id, summary.strip(), gone)
         return replace(request, summary=summary.strip(), messages=_without(request.messages, gone))
 
-    def _fitted(self, request: Generate) -> tuple[Prompt, Plan, Room]:
-        """Return the prompt as it fits into the context, without the oldest messages where they must go."""
+    def _fitted(self, request: Generate) -> Fitted:
+        """Return the request with its prompt as it fits into the context. Raises `TemplateError` and `ContextFull`."""
         context = self.context_limit(request.context)
         rolls = request.when_full != "stop"
         room = Room(context, self.loaded.facts.context or UNTRAINED, rolls)
@@ -290,11 +294,11 @@ class Session:
         if len(planned.ids) >= most or planned.pinned >= context:
             size, limit = len(planned.ids), min(most, context)
             raise ContextFull(f"The conversation has {size:,} tokens and the context holds {limit:,}.")
-        return prompt, planned, room
+        return Fitted(request, prompt, planned, room)
 
     def _planned(self, messages: tuple[Message, ...]) -> tuple[Prompt, Plan]:
         tokenizer, fingerprint = self.loaded.tokenizer, self.loaded.facts.fingerprint
-        if not messages or messages[-1].role != "assistant":
+        if not goes_on(messages):
             prompt = render(tokenizer, messages)
             return prompt, plan(tokenizer, messages, prompt, fingerprint)
         # A reply goes on: its ids follow the prompt that it was written to, whose last turn is open.

@@ -1,12 +1,18 @@
 """A reply that goes on: the ids it has so far behind an open assistant turn, and what of its text was shown already."""
 
 from bisect import bisect_right
+from collections.abc import Sequence
 from typing import Any
 
 from engine.core.facts import Message
 from engine.inference.encoding import encode
 from engine.inference.reasoning import markers
 from engine.inference.template import Prompt
+
+
+def goes_on(messages: Sequence[Message]) -> bool:
+    """Whether a request asks for the rest of a reply, the last of its messages, and not for one of its own."""
+    return bool(messages) and messages[-1].role == "assistant"
 
 
 def ids_so_far(tokenizer: Any, prompt: Prompt, message: Message, fingerprint: str) -> tuple[int, ...]:

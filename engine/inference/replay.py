@@ -36,23 +36,30 @@ class RecordedChunks(ChunkSize):
 
 
 class ExactReply(Reply):
-    """A reply whose prompt is known and read as that of an earlier one was, whose facts are in `request.replay`."""
+    """A reply whose prompt is known and read as that of an earlier one was."""
 
-    def prepare(self, then: ReplyFacts) -> None:
-        """Take over in which chunks the earlier reply's prompt was read."""
+    def repeated(self, then: ReplyFacts) -> Iterator[Event]:
+        """Yield the progress of a repetition, then `Replayed` and its end; it is over with the first token that differs."""
         self._then = then
-        self._chunk_size = RecordedChunks(then.chunks)
-        self._again_size = RecordedChunks(then.reread)
+        self._chunk_size, self._again_size = RecordedChunks(then.chunks), RecordedChunks(then.reread)
         self._marks = ()
-
-    @property
-    def written(self) -> Sequence[int]:
-        """The ids written so far."""
-        return self._written
-
-    def facts_now(self) -> ReplyFacts:
-        """Return what is measured of it so far."""
-        return self._facts("cancelled")
+        expected = then.output_ids[then.resumed[-1] if then.resumed else 0 :]
+        written, reason = self._written, ""
+        events = self.events()
+        for event in events:
+            if isinstance(event, Cancelled):
+                yield event
+                return
+            if isinstance(event, Finished) and event.reply:
+                reason = event.reply.finish_reason
+            if isinstance(event, PrefillProgress | TextDelta):
+                yield event
+            over = len(written) > len(expected) or _first_difference(written, expected) is not None
+            if over or (then.finish_reason == "cancelled" and len(written) == len(expected)):
+                break
+        events.close()
+        yield self._verdict(expected, reason)
+        yield Finished(self._request.request_id)
 
     def _know(self) -> Generator[Event, None, int]:
         """Let the cache hold as many tokens as it did then, computed in the same forwards; compute what is not so."""
@@ -110,6 +117,20 @@ class ExactReply(Reply):
         cache.take_back(length - kept)
         return True
 
+    def _verdict(self, expected: Sequence[int], reason: str) -> Replayed:
+        written, loaded = self._written, self._bench.loaded
+        at = _first_difference(written, expected)
+        if at is None and (len(written) != len(expected) or (reason and reason != self._then.finish_reason)):
+            at = min(len(written), len(expected))
+        return Replayed(
+            request_id=self._request.request_id,
+            same=at is None,
+            tokens=len(expected) if at is None else at,
+            expected=_told(loaded, expected, at),
+            got=_told(loaded, written, at),
+            reasons=differences(self._then, loaded, self._facts("cancelled")),
+        )
+
 
 def _is_whole(forward: forwards.Forward) -> bool:
     _, length, kept = forward
@@ -122,53 +143,6 @@ def _lengths(forward: forwards.Forward) -> list[int]:
     if length:
         return [length]
     return [min(LARGEST_CHUNK, kept - done) for done in range(0, kept, LARGEST_CHUNK)]
-
-
-def compared(reply: ExactReply, then: ReplyFacts, loaded: Loaded, request_id: str) -> Iterator[Event]:
-    """Yield the progress of a repetition, then `Replayed` and its end; it is over with the first token that differs."""
-    expected = then.output_ids[then.resumed[-1] if then.resumed else 0 :]
-    reason = ""
-    events = reply.events()
-    for event in events:
-        if isinstance(event, Cancelled):
-            yield event
-            return
-        if isinstance(event, Finished) and event.reply:
-            reason = event.reply.finish_reason
-        if isinstance(event, PrefillProgress | TextDelta):
-            yield event
-        written = reply.written
-        over = len(written) > len(expected) or _first_difference(written, expected) is not None
-        if over or (then.finish_reason == "cancelled" and len(written) == len(expected)):
-            break
-    events.close()
-    yield _verdict(reply.written, expected, then, reply.facts_now(), loaded, request_id, reason)
-    yield Finished(request_id)
-
-
-def _verdict(
-    written: Sequence[int],
-    expected: Sequence[int],
-    then: ReplyFacts,
-    now: ReplyFacts,
-    loaded: Loaded,
-    request_id: str,
-    reason: str,
-) -> Replayed:
-    at = _first_difference(written, expected)
-    shorter = min(len(written), len(expected))
-    if at is None and len(written) != len(expected):
-        at = shorter
-    if at is None and reason and reason != then.finish_reason:
-        at = shorter
-    return Replayed(
-        request_id=request_id,
-        same=at is None,
-        tokens=len(expected) if at is None else at,
-        expected=_told(loaded, expected, at),
-        got=_told(loaded, written, at),
-        reasons=differences(then, loaded, now),
-    )
 
 
 def _first_difference(written: Sequence[int], expected: Sequence[int]) -> int | None:
