@@ -2,23 +2,17 @@
 
 import json
 import sqlite3
-import uuid
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from engine.chats import attached, tree
 from engine.chats.database import storable
 from engine.chats.folders import read_folder, write_folder
-from engine.chats.records import ChatSummary, ChatTree, MessageNode
+from engine.chats.records import ChatSummary, ChatTree, MessageNode, new_id
 from engine.chats.search import index_message, index_title, searched
 
 _WRITTEN = "id, title, created_at, updated_at, pinned, model_id, deleted_at"
 CHAT_COLUMNS = f"{_WRITTEN}, (SELECT folders.id FROM folders WHERE folders.row = chats.folder)"
-
-
-def new_id() -> str:
-    """Return a new id, never used before."""
-    return uuid.uuid4().hex
 
 
 def summary(row: tuple[str, str, float, float, int, str, float | None, str | None]) -> ChatSummary:
@@ -100,10 +94,9 @@ def _write_node(connection: sqlite3.Connection, chat: int, parent: int | None, i
         reasoning=storable(node.reasoning),
         facts=None if node.facts is None else tree.dump(node.facts),
         error=None if node.error is None else tree.dump(node.error),
+        edited=node.edited,
     )
     row = tree.insert(connection, chat, parent, message)
-    if node.edited:
-        connection.execute("UPDATE messages SET edited = 1 WHERE row = ?", (row,))
     attached.write_to_message(connection, row, node.attachments)
     index_message(connection, row, searched(text, node.attachments))
     return row

@@ -2,9 +2,10 @@
 
 import sqlite3
 
-from engine.chats import archive, search, tree
+from engine.chats import search, tree
 from engine.chats.database import storable
 from engine.chats.owner import Owner
+from engine.chats.records import new_id
 from engine.core.errors import UsageError
 
 
@@ -18,9 +19,8 @@ def edit_reply(connection: sqlite3.Connection, place: tree.Place, text: str, now
     ).fetchone()
     if role != "assistant" or state == "streaming":
         raise UsageError("Only a finished reply can be put in other words.", "Wait for the reply or stop it first.")
-    message = tree.NewMessage(archive.new_id(), role, storable(text), "complete", now, model_id, reasoning)
+    message = tree.NewMessage(new_id(), role, storable(text), "complete", now, model_id, reasoning, edited=True)
     row = tree.insert(connection, place.chat, place.parent, message)
-    connection.execute("UPDATE messages SET edited = 1 WHERE row = ?", (row,))
     connection.execute("UPDATE chats SET updated_at = ? WHERE row = ?", (now, place.chat))
     search.index_message(connection, row, storable(text))
     tree.make_active(connection, row)

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
+from engine.chats.export import is_id
 from engine.chats.records import ChatTree, MessageNode
 from engine.core.record import Record
 
@@ -34,7 +35,12 @@ def text_of(value: Any) -> str:
 
 def id_of(value: Any) -> str:
     """Return an id that Flint can keep, "" where the value is none."""
-    return value if isinstance(value, str) and 0 < len(value) <= 200 and value.isprintable() else ""
+    return value if is_id(value) else ""
+
+
+def object_of(value: Any) -> dict[str, Any]:
+    """Return a JSON object, an empty one where the value is none."""
+    return value if isinstance(value, dict) else {}
 
 
 def with_names(text: str, names: Iterable[str]) -> str:

@@ -6,7 +6,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, get_args
+from typing import Any, TypeGuard, get_args
 
 from engine.chats.attachment import Attachment, AttachmentKind, framed
 from engine.chats.records import ChatSummary, ChatTree, Folder, MessageNode, MessageState
@@ -120,7 +120,7 @@ def chat_from_json(raw: object) -> ChatTree:
         raise UsageError("A chat in this file is not one.", _HINT)
     folder = None if raw.get("folder") is None else _folder(raw["folder"])  # Files of the first Flint have none.
     chat = ChatSummary(
-        id=_field(raw, "id", _is_id),
+        id=_field(raw, "id", is_id),
         title=_field(raw, "title", _is_text),
         created_at=float(_field(raw, "created_at", _is_time)),
         updated_at=float(_field(raw, "updated_at", _is_time)),
@@ -156,7 +156,7 @@ def _folder(raw: object) -> Folder:
     if not isinstance(raw, dict):
         raise UsageError("A folder in this file is not one.", _HINT)
     return Folder(
-        id=_field(raw, "id", _is_id),
+        id=_field(raw, "id", is_id),
         name=_field(raw, "name", _is_text),
         created_at=float(_field(raw, "created_at", _is_time)),
         expanded=_field(raw, "expanded", _is_bool),
@@ -167,8 +167,8 @@ def _node(raw: object) -> MessageNode:
     if not isinstance(raw, dict):
         raise UsageError("A message in this file is not one.", _HINT)
     return MessageNode(
-        id=_field(raw, "id", _is_id),
-        parent_id=_field(raw, "parent_id", lambda value: value is None or _is_id(value)),
+        id=_field(raw, "id", is_id),
+        parent_id=_field(raw, "parent_id", lambda value: value is None or is_id(value)),
         role=_field(raw, "role", lambda value: value in get_args(Role.__value__)),
         text=_field(raw, "text", _is_text),
         reasoning=_field(raw, "reasoning", _is_text),
@@ -179,17 +179,16 @@ def _node(raw: object) -> MessageNode:
         error=_field(raw, "error", lambda value: value is None or _is_object(value)),
         active=_field(raw, "active", _is_bool),
         attachments=_attachments(raw, "attachments"),
-        edited=_field(raw, "edited", _is_bool) if "edited" in raw else False,
-        trashed_at=_field(raw, "trashed_at", lambda value: value is None or _is_time(value)) if "trashed_at" in raw else None,
-        trashed_with=_field(raw, "trashed_with", lambda value: value is None or _is_id(value))
-        if "trashed_with" in raw
-        else None,
+        # Files of the first Flint have none of these.
+        edited=_optional(raw, "edited", _is_bool, False),
+        trashed_at=_optional(raw, "trashed_at", lambda value: value is None or _is_time(value), None),
+        trashed_with=_optional(raw, "trashed_with", lambda value: value is None or is_id(value), None),
     )
 
 
 def _attachments(raw: Mapping[str, Any], name: str) -> tuple[Attachment, ...]:
     """Return the attachments under `name`: none in a file from before there were any."""
-    found = _field(raw, name, _is_list) if name in raw else []
+    found = _optional(raw, name, _is_list, [])
     if not all(_is_object(item) for item in found):
         raise UsageError("An attachment in this file is not one.", _HINT)
     return tuple(
@@ -209,11 +208,16 @@ def _field(raw: Mapping[str, Any], name: str, fits: Callable[[Any], bool]) -> An
     return raw[name]
 
 
+def _optional(raw: Mapping[str, Any], name: str, fits: Callable[[Any], bool], default: Any) -> Any:
+    return _field(raw, name, fits) if name in raw else default
+
+
 def _is_text(value: object) -> bool:
     return isinstance(value, str)
 
 
-def _is_id(value: object) -> bool:
+def is_id(value: object) -> TypeGuard[str]:
+    """Say whether a value is an id that Flint can keep."""
     return isinstance(value, str) and 0 < len(value) <= 200 and value.isprintable()
 
 

@@ -1,4 +1,4 @@
-"""Names for files of chats that every system takes."""
+"""Names for files of chats that every system takes, and names that are not taken yet."""
 
 import re
 import unicodedata

@@ -1,12 +1,13 @@
 """Folders of chats: a chat is in one or in none. A folder that is removed leaves its chats behind, outside any."""
 
 import sqlite3
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 from engine.chats import tree
 from engine.chats.database import Database, storable
-from engine.chats.records import Folder
+from engine.chats.file_names import as_taken, free_name
+from engine.chats.records import Folder, new_id
 from engine.core.errors import ChatNotFound
 from engine.core.record import Record
 
@@ -25,10 +26,9 @@ class RemovedFolder(Record):
 class Folders:
     """The folders in a chat database. Methods raise the store's errors, and `ChatNotFound` for a folder that is gone."""
 
-    def __init__(self, database: Database, clock: Callable[[], float], new_id: Callable[[], str]) -> None:
+    def __init__(self, database: Database, clock: Callable[[], float]) -> None:
         self._database = database
         self._clock = clock
-        self._new_id = new_id
 
     def all(self) -> list[Folder]:
         """Return the folders by name, as people sort: case does not count."""
@@ -39,7 +39,7 @@ class Folders:
     def create(self, name: str = "") -> Folder:
         """Make an empty, open folder. Without a name it is a “New Folder”, numbered where there is one already."""
         with self._database.writing() as connection:
-            folder = Folder(self._new_id(), _plain(name) or _free_name(connection), self._clock(), True)
+            folder = Folder(new_id(), _plain(name) or _free_name(connection), self._clock(), True)
             write_folder(connection, folder)
         return folder
 
@@ -122,9 +122,5 @@ def _plain(name: str) -> str:
 
 
 def _free_name(connection: sqlite3.Connection) -> str:
-    taken: Iterable[tuple[str]] = connection.execute("SELECT name FROM folders")
-    names = {name.casefold() for (name,) in taken}
-    number = 1
-    while (f"{FIRST_NAME} {number}" if number > 1 else FIRST_NAME).casefold() in names:
-        number += 1
-    return f"{FIRST_NAME} {number}" if number > 1 else FIRST_NAME
+    taken = {as_taken(name) for (name,) in connection.execute("SELECT name FROM folders")}
+    return free_name(FIRST_NAME, "", taken)

@@ -5,8 +5,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 
-from engine.chats.archive import new_id
-from engine.chats.records import ChatSummary, ChatTree, MessageNode
+from engine.chats.records import ChatSummary, ChatTree, MessageNode, new_id
 from engine.chats.store import ChatStore
 from engine.chats.summary import KEY
 

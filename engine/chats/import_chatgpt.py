@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from engine.chats.converted import Converted, id_of, one_active, text_of, time_of, with_names
+from engine.chats.converted import Converted, id_of, object_of, one_active, text_of, time_of, with_names
 from engine.chats.records import ChatSummary, ChatTree, MessageNode
 from engine.chats.titles import title_from
 from engine.core.errors import UsageError
@@ -140,7 +140,7 @@ class _Walk:
         """Return what a node says, None where it is not to be seen; count what can't be told."""
         if not isinstance(message, dict):
             return None
-        author, metadata, content = (_object(message.get(name)) for name in ("author", "metadata", "content"))
+        author, metadata, content = (object_of(message.get(name)) for name in ("author", "metadata", "content"))
         kind = text_of(content.get("content_type")) or "text"
         role = author.get("role")
         if role == "system" or metadata.get("is_visually_hidden_from_conversation") is True or kind in _UNSAID:
@@ -155,7 +155,7 @@ class _Walk:
         if not text.strip() and not reasoning:
             self.skipped += bool(content) and kind not in ("text", "thoughts", "multimodal_text")
             return None
-        ended = _object(metadata.get("finish_details")).get("type")
+        ended = object_of(metadata.get("finish_details")).get("type")
         at = time_of(message.get("create_time"), -1.0)
         said = _Said("user", text) if role == "user" else _Said("assistant", text, reasoning)
         return replace(
@@ -169,7 +169,7 @@ class _Walk:
 def _words(content: Mapping[str, Any], kind: str) -> str:
     parts = content.get("parts")
     if isinstance(parts, list):
-        texts = [part if isinstance(part, str) else text_of(_object(part).get("text")) for part in parts]
+        texts = [part if isinstance(part, str) else text_of(object_of(part).get("text")) for part in parts]
         return "\n\n".join(text for text in texts if text.strip())
     text = text_of(content.get("text"))
     if kind == "code" and text.strip():
@@ -180,7 +180,7 @@ def _words(content: Mapping[str, Any], kind: str) -> str:
 
 def _thoughts(content: Mapping[str, Any]) -> str:
     thoughts = content.get("thoughts")
-    told = [_object(thought) for thought in thoughts] if isinstance(thoughts, list) else []
+    told = [object_of(thought) for thought in thoughts] if isinstance(thoughts, list) else []
     parts = [text_of(thought.get(name)).strip() for thought in told for name in ("summary", "content")]
     return "\n\n".join(part for part in parts if part)
 
@@ -188,12 +188,8 @@ def _thoughts(content: Mapping[str, Any]) -> str:
 def _names(content: Mapping[str, Any], metadata: Mapping[str, Any]) -> list[str]:
     """Return the names of what went with a message; where a picture's is not known, what it is."""
     attachments = metadata.get("attachments")
-    named = [text_of(_object(one).get("name")) for one in attachments] if isinstance(attachments, list) else []
+    named = [text_of(object_of(one).get("name")) for one in attachments] if isinstance(attachments, list) else []
     named = [name for name in named if name.strip()]
     parts = content.get("parts")
-    kinds = [text_of(_object(part).get("content_type")) for part in parts] if isinstance(parts, list) else []
+    kinds = [text_of(object_of(part).get("content_type")) for part in parts] if isinstance(parts, list) else []
     return named or [_MEDIA[kind] for kind in kinds if kind in _MEDIA]
-
-
-def _object(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}

@@ -6,7 +6,7 @@ What follows a message there follows the version that is selected; the other ver
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from engine.chats.converted import Converted, id_of, one_active, text_of, time_of, with_names
+from engine.chats.converted import Converted, id_of, object_of, one_active, text_of, time_of, with_names
 from engine.chats.records import ChatSummary, ChatTree, Folder, MessageNode
 from engine.chats.titles import title_from
 from engine.core.errors import UsageError
@@ -30,11 +30,11 @@ def chat_from_lmstudio(raw: Mapping[str, Any], name: str, folder: Folder | None 
     created = time_of(raw.get("createdAt"), time_of(_number(stem), default_time))
     updated = time_of(raw.get("userLastMessagedAt"), time_of(raw.get("assistantLastMessagedAt"), created))
     chat_id = id_of(f"lmstudio-{stem}") or "lmstudio"
-    model = _object(raw.get("lastUsedModel"))
+    model = object_of(raw.get("lastUsedModel"))
     model_id = text_of(model.get("indexedModelIdentifier")) or text_of(model.get("identifier"))
     reading = _Reading(chat_id, created, model_id)
     for place, message in enumerate(messages):
-        reading.add(place, _object(message))
+        reading.add(place, object_of(message))
     nodes = one_active(reading.nodes, reading.depths)
     title = " ".join(text_of(raw.get("name")).split())
     title = title or title_from(next((node.text for node in nodes if node.role == "user"), ""))
@@ -62,7 +62,7 @@ class _Reading:
         selected = message.get("currentlySelected")
         shown: str | None = None
         for number, version in enumerate(versions):
-            node = self._node(f"{self._chat_id}-{place}-{number}", _object(version))
+            node = self._node(f"{self._chat_id}-{place}-{number}", object_of(version))
             if node is None:
                 continue
             self.nodes.append(node)
@@ -87,16 +87,16 @@ class _Reading:
                 continue
             found, files, tools = _content(step.get("content"))
             self.skipped += tools
-            thinking = text_of(_object(step.get("style")).get("type")) == "thinking"
+            thinking = text_of(object_of(step.get("style")).get("type")) == "thinking"
             (thoughts if thinking else texts).append(found)
             names += files
-            info = _object(step.get("genInfo"))
+            info = object_of(step.get("genInfo"))
             model = text_of(info.get("indexedModelIdentifier")) or text_of(info.get("identifier")) or model
         text = with_names("\n\n".join(part for part in texts if part.strip()), names)
         reasoning = "\n\n".join(part for part in thoughts if part.strip())
         if not text.strip() and not reasoning:
             return None
-        sender = text_of(_object(version.get("senderInfo")).get("senderName"))
+        sender = text_of(object_of(version.get("senderInfo")).get("senderName"))
         return MessageNode(
             id=id_,
             parent_id=self._parent,
@@ -115,7 +115,7 @@ class _Reading:
 def _steps(version: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     steps = version.get("steps")
     if isinstance(steps, list):
-        yield from (_object(step) for step in steps)
+        yield from (object_of(step) for step in steps)
     else:
         yield {"type": "contentBlock", "content": version.get("content")}
 
@@ -126,7 +126,7 @@ def _content(content: Any) -> tuple[str, list[str], int]:
         return content, [], 0
     texts, names, tools = [], [], 0
     for block in content if isinstance(content, list) else []:
-        part = _object(block)
+        part = object_of(block)
         kind = text_of(part.get("type"))
         if kind == "text":
             texts.append(text_of(part.get("text")))
@@ -140,9 +140,9 @@ def _content(content: Any) -> tuple[str, list[str], int]:
 def _settings(raw: Mapping[str, Any]) -> dict[str, object]:
     """Return what the chat set for itself that Flint has, too: its system prompt, above all."""
     found: dict[str, object] = {}
-    fields = _object(raw.get("perChatPredictionConfig")).get("fields")
+    fields = object_of(raw.get("perChatPredictionConfig")).get("fields")
     for field in fields if isinstance(fields, list) else []:
-        key, value = text_of(_object(field).get("key")), _object(field).get("value")
+        key, value = text_of(object_of(field).get("key")), object_of(field).get("value")
         if key == _SYSTEM_PROMPT and isinstance(value, str) and value.strip():
             found["system_prompt"] = value
         elif key in _SETTINGS and isinstance(value, int | float) and not isinstance(value, bool):
@@ -155,7 +155,3 @@ def _settings(raw: Mapping[str, Any]) -> dict[str, object]:
 
 def _number(text: str) -> int | None:
     return int(text) if text.isdecimal() and len(text) < 16 else None
-
-
-def _object(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}

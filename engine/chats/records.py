@@ -1,5 +1,6 @@
 """What the chat store hands out: plain frozen records. Times are Unix seconds, ids are text made by the store."""
 
+import uuid
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -119,3 +120,8 @@ class ChatTree(Record):
     messages: tuple[MessageNode, ...]
     draft_attachments: tuple[Attachment, ...] = ()
     folder: Folder | None = None
+
+
+def new_id() -> str:
+    """Return a new id, never used before."""
+    return uuid.uuid4().hex

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from engine.chats.records import StoredMessage
 from engine.chats.store import ChatStore
 from engine.chats.summary import Summary, read_summary, write_summary
-from engine.chats.turns import stretches
+from engine.chats.turns import stretches, turns, written
 from engine.core.facts import Message
 from engine.core.messages import Generate
 from engine.core.sampling import Recommended
@@ -37,12 +37,11 @@ def compose(
     conversation, kept = build(Conversation, values), build(KeyValueCache, values)
     summary = read_summary(store, chat_id) if chat_id else None
     covered = summary.covered(path) if summary else 0
-    system = (Message("system", conversation.system_prompt),) if conversation.system_prompt.strip() else ()
     cut = (cut_reply(reply),) if reply else ()
     return Generate(
         request_id=request_id,
         model_id=model_id,
-        messages=(*system, *(turn for turn, _ in stretches(path[covered:])), *cut),
+        messages=(*turns(path[covered:], conversation.system_prompt), *cut),
         sampling=build(Sampling, values),
         context=conversation.context,
         weights=build(Engine, values).weights,
@@ -59,15 +58,13 @@ def compose(
 
 def cut_reply(reply: StoredMessage) -> Message:
     """Return a reply as it is told to the model that goes on with it."""
-    facts = reply.facts
-    written = (facts.output_ids, facts.fingerprint) if facts else ((), "")
-    return Message("assistant", reply.text, *written, reasoning=reply.reasoning)
+    return Message("assistant", reply.text, *written(reply), reasoning=reply.reasoning)
 
 
-def keep_summary(store: ChatStore, chat_id: str, path: Sequence[StoredMessage], text: str, turns: int) -> Summary:
-    """Keep a summary that the engine made of the first `turns` turns of the request composed from `path`; return it."""
+def keep_summary(store: ChatStore, chat_id: str, path: Sequence[StoredMessage], text: str, count: int) -> Summary:
+    """Keep a summary that the engine made of the first `count` turns of the request composed from `path`; return it."""
     before = read_summary(store, chat_id)
     covered = before.covered(path) if before else 0
-    summary = Summary(text, stretches(path[covered:])[turns - 1][1])
+    summary = Summary(text, stretches(path[covered:])[count - 1][1])
     write_summary(store, chat_id, summary)
     return summary

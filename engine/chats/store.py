@@ -13,7 +13,7 @@ from engine.chats.attachment import Attachment, names
 from engine.chats.database import Database, storable
 from engine.chats.folders import Folders
 from engine.chats.owner import Owner, this_process
-from engine.chats.records import ChatSummary, ChatTree, SearchHit, StoredMessage
+from engine.chats.records import ChatSummary, ChatTree, SearchHit, StoredMessage, new_id
 from engine.chats.remembered import recall, remember
 from engine.chats.titles import title_from
 from engine.core.errors import ErrorInfo, UsageError
@@ -40,7 +40,7 @@ class ChatStore:
         self._database = Database(path)
         self._clock = clock
         self._owner: Owner | None = None
-        self.folders = Folders(self._database, clock, archive.new_id)
+        self.folders = Folders(self._database, clock)
 
     def close(self) -> None:
         """Close the file; a second call does nothing."""
@@ -57,7 +57,7 @@ class ChatStore:
     def create_chat(self, title: str = "", model_id: str = "", settings: Mapping[str, object] | None = None) -> ChatSummary:
         """Make an empty chat. Without a title, its first user message gives it one. `settings` must be JSON values."""
         now = self._clock()
-        chat = ChatSummary(archive.new_id(), storable(title), now, now, False, storable(model_id))
+        chat = ChatSummary(new_id(), storable(title), now, now, False, storable(model_id))
         with self._database.writing() as connection:
             archive.write_chat(connection, ChatTree(chat, dict(settings or {}), "", ()))
         return chat
@@ -237,7 +237,7 @@ class ChatStore:
         text = storable(text)
         with self._database.writing() as connection:
             chat = tree.chat_row(connection, chat_id, trashed=False)
-            message = tree.NewMessage(archive.new_id(), role, text, "complete", self._clock())
+            message = tree.NewMessage(new_id(), role, text, "complete", self._clock())
             row = self._insert(connection, chat, parent_id, message)
             attached.write_to_message(connection, row, attachments)
             search.index_message(connection, row, search.searched(text, attachments))
@@ -252,7 +252,7 @@ class ChatStore:
         with self._database.writing() as connection:
             chat = tree.chat_row(connection, chat_id, trashed=False)
             message = tree.NewMessage(
-                archive.new_id(), "assistant", "", "streaming", self._clock(), storable(model_id), owner=self._this_process()
+                new_id(), "assistant", "", "streaming", self._clock(), storable(model_id), owner=self._this_process()
             )
             return tree.one(connection, self._insert(connection, chat, parent_id, message))
 

@@ -53,6 +53,7 @@ class NewMessage:
     facts: str | None = None
     error: str | None = None
     owner: Owner | None = None
+    edited: bool = False
 
 
 def chat_row(connection: sqlite3.Connection, chat_id: str, *, trashed: bool | None = None) -> int:
@@ -92,11 +93,12 @@ def insert(connection: sqlite3.Connection, chat: int, parent: int | None, messag
     owner = message.owner
     cursor = connection.execute(
         "INSERT INTO messages (id, chat, parent, role, text, reasoning, state, created_at, model_id, facts, error, owner_pid,"
-        " owner_started) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        " owner_started, edited) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
             *(message.id, chat, parent, message.role, message.text, message.reasoning, message.state, message.created_at),
             *(message.model_id, message.facts, message.error),
             *((owner.pid, owner.started) if owner else (None, None)),
+            message.edited,
         ),
     )
     return int(cursor.lastrowid or 0)

@@ -26,10 +26,14 @@ def stretches(messages: Iterable[StoredMessage]) -> list[tuple[Message, str]]:
         if found and found[-1][0].role == message.role == "user":
             found[-1] = (Message("user", f"{found[-1][0].text}\n\n{_words(message)}"), message.id)
         else:
-            facts = message.facts if message.role == "assistant" else None
-            written = (facts.output_ids, facts.fingerprint) if facts else ((), "")
-            found.append((Message(message.role, _words(message), *written), message.id))
+            found.append((Message(message.role, _words(message), *written(message)), message.id))
     return found
+
+
+def written(message: StoredMessage) -> tuple[tuple[int, ...], str]:
+    """Return the token ids a reply was written with and the fingerprint of the model; none of another message."""
+    facts = message.facts if message.role == "assistant" else None
+    return (facts.output_ids, facts.fingerprint) if facts else ((), "")
 
 
 def _words(message: StoredMessage) -> str:
