@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.core.codec import restore
+from engine.core.disk import write_whole
 from engine.core.errors import FlintError, Stopped, UsageError, describe
 from engine.core.hub_errors import HubError
 from engine.core.hub_facts import Download, HubDetail
@@ -260,10 +261,8 @@ class DownloadQueue:
         rows = [dataclasses.asdict(replace(item.download, rate=None, left_s=None)) for item in self._items.values()]
         try:
             self._file.parent.mkdir(parents=True, exist_ok=True)
-            new = self._file.with_suffix(".new")
-            new.write_text(json.dumps(rows, indent=1, ensure_ascii=False) + "\n", "utf-8")
-            new.replace(self._file)
-        except OSError:  # A full disk must not end what runs; the cache itself tells what is there.
+            write_whole(self._file, [json.dumps(rows, indent=1, ensure_ascii=False), "\n"])
+        except (OSError, FlintError):  # A full disk must not end what runs; the cache itself tells what is there.
             logger.warning("the list of downloads could not be kept", exc_info=True)
 
 

@@ -2,10 +2,9 @@
 
 import contextlib
 import json
-import os
-import tempfile
 from pathlib import Path
 
+from engine.core.disk import write_whole
 from engine.core.errors import FlintError
 from engine.core.facts import ModelEntry
 from engine.models.facts import Facts, read_config, read_facts
@@ -79,12 +78,9 @@ class GgufEntries:
             return
         self._new = False
         kept = {key: facts for key, facts in self._headers.items() if not facts[3] and Path(key.rpartition("|")[0]).exists()}
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError, FlintError):
             self._file.parent.mkdir(parents=True, exist_ok=True)
-            handle, name = tempfile.mkstemp(dir=self._file.parent, prefix=".gguf-")
-            with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as file:
-                json.dump({"version": _VERSION, "files": kept}, file)
-            Path(name).replace(self._file)
+            write_whole(self._file, [json.dumps({"version": _VERSION, "files": kept})], private=True)
 
     def _facts(self, path: Path, size: int, changed_ns: int) -> _GgufFacts:
         if self._headers is None:

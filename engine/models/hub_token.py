@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
 
-from engine.core.disk import disk_errors
+from engine.core.disk import disk_errors, write_whole
 
 type TokenSource = Literal["", "keychain", "file", "environment", "login"]
 
@@ -78,12 +78,7 @@ class HubToken:
     def _to_file(self, token: str) -> None:
         with disk_errors(self._file):
             self._file.parent.mkdir(parents=True, exist_ok=True)
-            new = self._file.with_suffix(".new")
-            new.unlink(missing_ok=True)
-            handle = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-            with open(handle, "w", encoding="utf-8") as file:  # noqa: PTH123 - a descriptor, opened private
-                file.write(token)
-            new.replace(self._file)
+        write_whole(self._file, [token], private=True)
 
     def _from_login(self) -> str:
         cache = Path(self._environ.get("XDG_CACHE_HOME") or Path(self._environ.get("HOME") or "~") / ".cache")

@@ -7,15 +7,13 @@ import contextlib
 import dataclasses
 import fcntl
 import json
-import os
-import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from engine.core.disk import disk_errors
+from engine.core.disk import disk_errors, write_whole
 from engine.core.errors import UsageError
 from engine.core.record import Record
 
@@ -116,16 +114,9 @@ class Notebook:
 
     def _save(self) -> None:
         models = {model_id: dataclasses.asdict(note) for model_id, note in self._notes.items()}
-        handle, name = tempfile.mkstemp(dir=self._path.parent, prefix=".model-notes-")
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as file:
-                json.dump({"version": VERSION, "models": models}, file, indent=2, ensure_ascii=False)
-                file.flush()
-                os.fsync(file.fileno())
-            Path(name).replace(self._path)
-        except BaseException:
-            Path(name).unlink(missing_ok=True)
-            raise
+        write_whole(
+            self._path, [json.dumps({"version": VERSION, "models": models}, indent=2, ensure_ascii=False)], private=True
+        )
         status = self._path.stat()
         self._known = (status.st_mtime_ns, status.st_ino)
 

@@ -15,7 +15,7 @@ from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
-from engine.core.disk import disk_errors
+from engine.core.disk import disk_errors, write_whole
 from engine.core.errors import DiskFull, Stopped, UsageError
 from engine.core.hub_errors import HubError
 from engine.core.hub_facts import HubDetail
@@ -219,9 +219,7 @@ class RepositoryDownload:
                 shutil.copy2(blob, link)
         refs = self.folder / "refs"
         refs.mkdir(exist_ok=True)
-        note = refs / "main.new"
-        note.write_text(self.detail.commit, "ascii")
-        note.replace(refs / "main")
+        write_whole(refs / "main", [self.detail.commit])
 
 
 def _worst(errors: Sequence[BaseException]) -> BaseException:
