@@ -353,7 +353,10 @@ class MessageView(QWidget):
     # -- measures --------------------------------------------------------------------------------------------------------
 
     def _arrange_bubble(self, width: int) -> int:
-        most = min(_BUBBLE_WIDTH, width) - 2 * _BUBBLE_SIDE
+        needed = self._stats.width_needed()
+        # What comes and goes gets room beside the bubble: under it, it would keep a row that is empty nearly always.
+        room = width if self._stats.branched else width - needed - _GAP
+        most = min(_BUBBLE_WIDTH, room) - 2 * _BUBBLE_SIDE
         inner = max(min(self._text_width(), most), self._chips.width(most))
         left = BLEED + width - inner - _BUBBLE_SIDE
         said = bool(self.text.strip()) or not self._chips.width(most)
@@ -366,7 +369,6 @@ class MessageView(QWidget):
         bottom = self._bubble.height()
         self.thought.hide()
         self._stats.show()
-        needed = self._stats.width_needed()
         if needed <= self._bubble.left() - BLEED:  # Beside the last line of the bubble, else under it.
             self._stats.setGeometry(
                 self._bubble.left() - _GAP - needed, bottom - _BUBBLE_TOP - STATS_HEIGHT, needed, STATS_HEIGHT

@@ -76,6 +76,11 @@ class StatsLine(QWidget):
         """What the line says, in one piece."""
         return "  ".join(self._items)
 
+    @property
+    def branched(self) -> bool:
+        """Whether there are other versions, so that something is always seen here."""
+        return bool(self._branch)
+
     def show_message(self, message: StoredMessage, status: str = "", *, names_model: bool = False) -> None:
         """Say what is known of a message; `status` takes the place of the facts while it is written."""
         written = message.state != "streaming"

@@ -12,6 +12,7 @@ from app.chat.conversation.transcript import Transcript
 from app.chat.text.copy_button import CopyButton
 from app.chat.text.formats import CODE_HEADER
 from app.theme import Theme
+from engine.chats.attachment import Attachment
 from engine.core.errors import ErrorInfo
 from tests.app.chat.replies import REPLIES
 from tests.app.chat.stored import asked, facts, message, replied, writing
@@ -85,6 +86,27 @@ def test_the_bubble_is_as_wide_as_its_text_up_to_560(make):
 def test_a_short_text_in_the_bubble_is_not_wrapped(make):
     for text in ("I want at most 25 mg left at 23:00.", "iiiiiiii", "WWWWWWWW", "a\tb", "😀 ok"):
         assert make(asked("1", text))._bubble.height() == 40, text
+
+
+@pytest.mark.parametrize("width", [272, 432, 592, 640, 712])
+@pytest.mark.parametrize("text", ["Hi", "word " * 200, "x" * 300, ""])
+def test_no_row_under_a_question_is_kept_empty_however_narrow_the_column(make, width, text):
+    attached = (Attachment("notes-of-a-very-long-week.csv", "file", "1,2", 288),)
+    for question in (asked("1", text), asked("2", text, attachments=attached)):
+        view = make(question)
+        height = view.height_at(width)
+        assert height == view._bubble.height(), "the actions stand beside it"
+        bar = view.findChild(StatsLine).geometry()
+        assert bar.left() >= 0
+        assert bar.right() < view._bubble.left()
+        assert bar.bottom() < height
+
+
+def test_branches_that_have_no_room_beside_a_question_are_seen_under_it(make):
+    view = make(asked("1", "word " * 200, sibling_index=1, sibling_count=2))
+    assert view.height_at(432) > view._bubble.height()
+    assert view._bubble.width() == 432
+    assert child(view, "previousBranch").mapTo(view, QPoint()).y() > view._bubble.bottom()
 
 
 def test_the_line_under_a_reply_says_what_was_measured(make):
