@@ -10,9 +10,14 @@ from engine.core.setting import Setting, Value
 
 
 class Editor(QWidget):
-    """Shows a value and says, by `edited`, what somebody made of it: not yet checked."""
+    """Shows a value and says, by `edited`, what somebody made of it: not yet checked.
+
+    `moved` says the same of one of many values on the way, as while a slider is dragged; `rested` that no more follow now.
+    """
 
     edited = Signal(object)
+    moved = Signal(object)
+    rested = Signal()
 
     def __init__(self, theme: Theme, setting: Setting, parent: QWidget) -> None:
         super().__init__(parent)

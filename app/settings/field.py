@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import Signal, SignalInstance
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
@@ -27,11 +27,12 @@ _LONGEST_NOTE = 34
 class Field(QWidget):
     """The field of one setting.
 
-    `changed` carries a name and a checked value; `reset` a name. What can't be used is marked, said beside the label, and
-    not applied.
+    `changed` carries a name and a checked value, `moved` the same of one on the way to another, as of a slider that is dragged;
+    `reset` a name. What can't be used is marked, said beside the label, and not applied.
     """
 
     changed = Signal(str, object)
+    moved = Signal(str, object)
     reset = Signal(str)
 
     def __init__(self, theme: Theme, setting: Setting, *, parent: QWidget | None = None) -> None:
@@ -68,7 +69,8 @@ class Field(QWidget):
         self._lay_out()
         self._help_button.toggled.connect(self._help.setVisible)
         self._reset.clicked.connect(lambda: self.reset.emit(setting.name))
-        self.editor.edited.connect(self._take)
+        self.editor.edited.connect(lambda raw: self._take(raw, self.changed))
+        self.editor.moved.connect(lambda raw: self._take(raw, self.moved))
 
     @property
     def value(self) -> Value:
@@ -110,7 +112,7 @@ class Field(QWidget):
         """Apply now what was typed."""
         self.editor.flush()
 
-    def _take(self, raw: object) -> None:
+    def _take(self, raw: object, say: SignalInstance) -> None:
         try:
             value = _check(self.setting, raw)
         except SettingsError as error:
@@ -127,7 +129,7 @@ class Field(QWidget):
         self._is_changed = value != self._inherited
         self.editor.show_value(value, self._inherited, self._is_changed)
         self._explain()
-        self.changed.emit(self.setting.name, value)
+        say.emit(self.setting.name, value)
 
     def _explain(self) -> None:
         refused = bool(self._complaint)

@@ -24,6 +24,12 @@ class Layers:
         """Return what is set at a scope."""
         return {"app": self.app, "model": self.model, "chat": self.chat}[scope]
 
+    def put(self, name: str, value: Value, scope: str) -> None:
+        """Set a value at a scope, where it can be."""
+        held = self.at(scope)
+        if held is not None:
+            held[name] = value
+
     def value(self, name: str, scope: str) -> Value:
         """Return the value in force as seen from a scope."""
         held = self.at(scope) or {}

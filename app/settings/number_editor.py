@@ -1,7 +1,7 @@
 """A number: a slider with a field beside it."""
 
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from app.settings.editor import Editor
@@ -14,6 +14,8 @@ from app.widgets.text_field import TextField
 from engine.core.setting import Setting, Value
 
 _FIELD_WIDTH = 64
+_ENDS = (QEvent.Type.MouseButtonRelease, QEvent.Type.KeyRelease, QEvent.Type.FocusOut, QEvent.Type.Hide)
+"""What ends a drag, or the repeating of a held key."""
 
 
 class NumberEditor(Editor):
@@ -41,10 +43,18 @@ class NumberEditor(Editor):
         self.field.edited.connect(lambda text: self.edited.emit(read(setting, text)))
         self.field.taken_back.connect(lambda: self.edited.emit(self._value))
         self.field.stepped.connect(self._step)
+        self.slider.installEventFilter(self)
+        self.field.installEventFilter(self)
 
     @property
     def waiting(self) -> bool:
         return self.field.waiting
+
+    def eventFilter(self, _watched: QObject, event: QEvent) -> bool:
+        """Say when the steps are over."""
+        if event.type() in _ENDS and not (isinstance(event, QKeyEvent) and event.isAutoRepeat()):
+            self.rested.emit()
+        return False
 
     def show_value(self, value: Value, inherited: Value, changed: bool) -> None:
         self._value = value
@@ -60,11 +70,11 @@ class NumberEditor(Editor):
 
     def _slid(self, value: float) -> None:
         self.field.show_text(shown(self.setting, self.setting.check(value)))
-        self.edited.emit(value)
+        self.moved.emit(value)
 
     def _step(self, steps: int) -> None:
         start = _number(self._value)
-        self.edited.emit(self._scale.move(self._scale.minimum if start is None else start, steps))
+        self.moved.emit(self._scale.move(self._scale.minimum if start is None else start, steps))
 
 
 class BareNumberEditor(Editor):

@@ -15,6 +15,7 @@ from app.settings.preset_bar import PresetState
 from app.settings.sampling_parts import SamplingParts
 from app.settings.storage import Storage
 from app.theme import Theme
+from app.widgets.debounce import Debounce
 from app.widgets.frame import draw_hairline
 from app.widgets.label import Label
 from app.widgets.segmented import Segmented
@@ -47,9 +48,10 @@ class SettingsPanel(QWidget):
     """Every declared setting: what this chat, this model or all chats set, each over what it inherits, and `Storage`.
 
     `changed` carries the scope ("chat", "model" or "app"), the setting's name and its checked value; `reset` the scope and the
-    name of one that goes back to what it inherits; `replaced` the scope and all that is set there. With `later` the fields are
-    made by `fill`, at the latest when the panel is shown. `opened` says that the panel is shown, `values_shown` that other
-    values are, `empty_requested` and `clear_requested` what `Storage` says, the others what the presets' bar says.
+    name of one that goes back to what it inherits; `replaced` the scope and all that is set there. What a slider passes on its
+    way is shown, but not said before it rests. With `later` the fields are made by `fill`, at the latest when the panel is
+    shown. `opened` says that the panel is shown, `values_shown` that other values are, `empty_requested` and `clear_requested`
+    what `Storage` says, the others what the presets' bar says.
     """
 
     changed = Signal(str, str, object)
@@ -76,6 +78,8 @@ class SettingsPanel(QWidget):
         self.setFixedWidth(WIDTH)
         self._scopes = Segmented(theme, _SCOPES, "Settings of", height=24, parent=self)
         self._scopes.setObjectName("settingsScope")
+        self._passed: dict[tuple[str, str], Value] = {}
+        self._rest = Debounce(self._say_passed, self)
         self._fields: dict[str, Field] = {}
         self._groups: dict[str, Group] = {}
         self._scopes.chosen.connect(self._choose_scope)
@@ -144,7 +148,7 @@ class SettingsPanel(QWidget):
         """Show what is set for all chats, by the open chat, and for its model; None where there is no chat or no model.
 
         `recommended` is what the model comes with. Call `flush` before showing another chat's: it applies what is being typed
-        to the chat it was typed for.
+        or dragged to the chat it is meant for.
         """
         opened = self._layers.chat is None and chat_values is not None
         self._layers = Layers(
@@ -153,6 +157,8 @@ class SettingsPanel(QWidget):
             chat=None if chat_values is None else dict(chat_values),
             recommended=dict(recommended or {}),
         )
+        for (scope, name), value in self._passed.items():
+            self._layers.put(name, value, scope)
         self._scope = "chat" if opened else self._possible(self._scope)
         self._show_scope()
 
@@ -168,22 +174,37 @@ class SettingsPanel(QWidget):
         self.replaced.emit(self._scope, self._layers.with_values(values, self._scope))
 
     def flush(self) -> None:
-        """Apply now what is being typed."""
+        """Apply now what is being typed or dragged."""
         for field in self._fields.values():
             field.flush()
+        self._rest.flush()
 
     def _possible(self, scope: str) -> str:
         return scope if self._layers.at(scope) is not None else "app"
 
     def _field_changed(self, name: str, value: Value) -> None:
-        held = self._layers.at(self._scope)
-        if held is not None:
-            held[name] = value
-        self._show_field(name)
-        self._show_derived()
+        self._show_put(name, value)
+        self._passed.pop((self._scope, name), None)
         self.changed.emit(self._scope, name, value)
 
+    def _field_moved(self, name: str, value: Value) -> None:
+        self._show_put(name, value)
+        self._passed[self._scope, name] = value
+        self._rest.touch()
+        self.values_shown.emit()
+
+    def _show_put(self, name: str, value: Value) -> None:
+        self._layers.put(name, value, self._scope)
+        self._show_field(name)
+        self._show_derived()
+
+    def _say_passed(self) -> None:
+        passed, self._passed = self._passed, {}
+        for (scope, name), value in passed.items():
+            self.changed.emit(scope, name, value)
+
     def _field_reset(self, name: str) -> None:
+        self._passed.pop((self._scope, name), None)
         held = self._layers.at(self._scope)
         if held is not None:
             held.pop(name, None)
@@ -252,6 +273,8 @@ class SettingsPanel(QWidget):
     def _field(self, setting: Setting) -> Field:
         field = Field(self._theme, setting, parent=self)
         field.changed.connect(self._field_changed)
+        field.moved.connect(self._field_moved)
+        field.editor.rested.connect(self._rest.flush)
         field.reset.connect(self._field_reset)
         self._follow_focus(field)
         return field

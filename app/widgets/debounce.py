@@ -1,4 +1,4 @@
-"""Waits until somebody stops typing."""
+"""Waits until somebody stops typing, or dragging."""
 
 from collections.abc import Callable
 

@@ -2,9 +2,12 @@
 
 import json
 
-from PySide6.QtCore import Qt
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtTest import QTest
 
 from engine.chats.store import ChatStore
+from engine.core.disk import write_whole
 from engine.core.messages import SetUnloadAfter
 from engine.core.paths import locate
 from engine.core.setting import GB
@@ -89,6 +92,42 @@ def test_values_come_back_with_the_next_window(qtbot):
         flint.click("settingsButton")
         assert float(flint.part("setting.temperature").text()) == 1.1
         assert flint.window._theme.dark
+
+
+@pytest.mark.parametrize("name", ["temperature", "text_size", "prefix_cache_memory"])
+def test_drag_writes_the_file_once_and_the_close_of_the_window_in_a_drag_writes_what_it_shows(flint, monkeypatch, name):
+    writes = []
+    monkeypatch.setattr(
+        "engine.core.preferences.write_whole", lambda *args, **named: writes.append(write_whole(*args, **named))
+    )
+    flint.click("settingsButton")
+    flint.press(flint.part("settingsScope"), "segment.app")
+    slider = flint.part(f"slider.{name}")
+    places = [QPoint(x, slider.height() // 2) for x in range(slider.width() // 2, slider.width(), 4)]
+    QTest.mousePress(slider, Qt.MouseButton.LeftButton, pos=places[0])
+    for place in places:
+        QTest.mouseMove(slider, place)
+    assert len(writes) == 0
+    QTest.mouseRelease(slider, Qt.MouseButton.LeftButton, pos=places[-1])
+    assert len(writes) == 1
+    assert kept() == {name: slider.value}
+    QTest.mousePress(slider, Qt.MouseButton.LeftButton, pos=places[5])
+    QTest.mouseMove(slider, places[3])
+    flint.window.close()
+    assert len(writes) == 2
+    assert kept() == {name: slider.value}
+
+
+def test_drag_shows_the_preset_it_leaves_and_the_one_it_meets(flint):
+    flint.click("settingsButton")
+    slider, bar = flint.part("slider.temperature"), flint.part("presets")
+    before = bar.value
+    home = slider._knob().center()
+    QTest.mousePress(slider, Qt.MouseButton.LeftButton, pos=QPoint(slider.width() - 1, 5))
+    assert before != bar.value == "Custom"
+    QTest.mouseMove(slider, home)
+    assert bar.value == before
+    assert not locate().settings.exists()
 
 
 def test_idle_time_reaches_the_engine_at_once(flint):

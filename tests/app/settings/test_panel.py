@@ -1,9 +1,12 @@
 """The settings panel, driven as people drive it."""
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QEvent, QPoint, Qt
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QLineEdit, QPlainTextEdit, QWidget
 
+from app.settings.figures import has_no_scale
 from app.settings.panel import WIDTH, SettingsPanel
 from app.widgets.debounce import INTERVAL_MS
 from app.widgets.segmented import Segmented
@@ -14,6 +17,10 @@ from engine.core.settings import BY_NAME, SETTINGS
 
 CHAT = [setting.name for setting in SETTINGS if setting.scope is Scope.CHAT]
 APP = [setting.name for setting in SETTINGS if setting.scope is Scope.APP]
+
+SLID = [
+    setting.name for setting in SETTINGS if setting.kind in (int, float) and not setting.choices and not has_no_scale(setting)
+]
 
 # One new value for each setting: what is typed or chosen, and what comes out.
 EDITS = {
@@ -68,6 +75,26 @@ def unfold(panel, qtbot):
     button = panel.findChild(QAbstractButton, "more.Sampling")
     if not button.isChecked():
         qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+
+
+def drag(slider, *places):
+    """Press a slider and take the knob along shares of its length, without letting go."""
+    points = [QPoint(round(place * (slider.width() - 1)), slider.height() // 2) for place in places]
+    QTest.mousePress(slider, Qt.MouseButton.LeftButton, pos=points[0])
+    for point in points[1:]:
+        QTest.mouseMove(slider, point)
+
+
+def let_go(slider):
+    QTest.mouseRelease(slider, Qt.MouseButton.LeftButton)
+
+
+def hold(widget, key, times):
+    """Hold a key down as the keyboard repeats it, without letting go."""
+    none = Qt.KeyboardModifier.NoModifier
+    for _ in range(times):
+        QApplication.sendEvent(widget, QKeyEvent(QEvent.Type.KeyPress, key, none, "", True))
+        QApplication.sendEvent(widget, QKeyEvent(QEvent.Type.KeyRelease, key, none, "", True))
 
 
 def edit(panel, qtbot, name, text):
@@ -236,6 +263,68 @@ def test_the_slider_and_its_field_move_together(panel, said, qtbot):
     assert editor(panel, "temperature").text() == "0.75"
     edit(panel, qtbot, "temperature", "1.5")
     assert slider.value == 1.5
+
+
+@pytest.mark.parametrize("name", SLID)
+def test_a_drag_is_shown_all_the_way_and_said_once_at_its_end(panel, said, qtbot, name):
+    show_all(panel, qtbot)
+    if BY_NAME[name].rare:
+        unfold(panel, qtbot)
+    slider = panel.findChild(Slider, f"slider.{name}")
+    shown = set()
+    for place in (0.1, 0.4, 0.7, 0.9):
+        drag(slider, place - 0.05, place)
+        shown.add(editor(panel, name).text())
+    assert len(shown) == 4
+    assert panel.values()[name] == panel.field(name).value == BY_NAME[name].check(slider.value)
+    assert said == []
+    let_go(slider)
+    assert said == [("app", name, panel.field(name).value)]
+
+
+def test_a_drag_that_rests_is_said_without_its_end(panel, said, qtbot):
+    drag(panel.findChild(Slider, "slider.temperature"), 0.2, 0.6, 1)
+    qtbot.waitUntil(lambda: said == [("chat", "temperature", 2.0)], timeout=INTERVAL_MS * 10)
+
+
+@pytest.mark.parametrize("part", ["slider", "setting"])
+def test_a_held_key_is_shown_all_the_way_and_said_once_when_it_is_let_go(panel, said, part):
+    widget = panel.findChild(QWidget, f"{part}.top_k")
+    hold(widget, Qt.Key.Key_Up, 7)
+    assert editor(panel, "top_k").text() == "47"
+    assert said == []
+    QTest.keyRelease(widget, Qt.Key.Key_Up)
+    assert said == [("chat", "top_k", 47)]
+
+
+@pytest.mark.parametrize("end", ["flush", "hide", "scope", "focus"])
+def test_whatever_ends_a_drag_loses_nothing(panel, said, qtbot, end):
+    drag(panel.findChild(Slider, "slider.temperature"), 0.2, 1)
+    ends = {
+        "flush": panel.flush,
+        "hide": panel.hide,
+        "scope": lambda: panel.set_scope("app"),
+        "focus": editor(panel, "system_prompt").setFocus,
+    }
+    ends[end]()
+    assert said == [("chat", "temperature", 2.0)]
+
+
+def test_an_echo_does_not_take_a_drag_back(panel, said):
+    slider = panel.findChild(Slider, "slider.temperature")
+    drag(slider, 0.2, 1)
+    panel.show_values({}, {})
+    assert (slider.value, panel.values()["temperature"]) == (2.0, 2.0)
+    let_go(slider)
+    assert said == [("chat", "temperature", 2.0)]
+
+
+def test_a_reset_while_a_drag_rests_is_the_last_word(panel, said, qtbot):
+    slider = panel.findChild(Slider, "slider.temperature")
+    drag(slider, 0.2, 1)
+    panel.field("temperature").reset.emit("temperature")
+    let_go(slider)
+    assert said == [("reset", "chat", "temperature")]
 
 
 @pytest.mark.drives("slider.*")
