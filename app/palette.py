@@ -17,9 +17,9 @@ from PySide6.QtWidgets import (
 )
 from shiboken6 import isValid
 
-from app.models.filter_field import FilterField
 from app.palette_items import Item, matching
 from app.theme import Theme
+from app.widgets.filter_field import FilterField
 from app.widgets.frame import draw_frame
 from app.widgets.label import Label
 from app.widgets.shadow import Shadow

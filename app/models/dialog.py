@@ -22,7 +22,6 @@ from PySide6.QtWidgets import QDialog, QFileDialog, QHBoxLayout, QStackedWidget,
 from app.models.detail import ModelDetail
 from app.models.drop_overlay import DropOverlay
 from app.models.empty import NoModels
-from app.models.filter_field import FilterField
 from app.models.import_row import ImportRow
 from app.models.model_list import ModelList
 from app.models.results import ResultsView
@@ -30,6 +29,7 @@ from app.models.source import model_source
 from app.theme import Theme
 from app.widgets.button import Button
 from app.widgets.debounce import Debounce
+from app.widgets.filter_field import FilterField
 from app.widgets.frame import draw_hairline
 from app.widgets.label import Label
 from app.widgets.segmented import Segmented

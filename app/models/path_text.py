@@ -7,7 +7,7 @@ from PySide6.QtGui import QResizeEvent, QTextOption
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QSizePolicy, QWidget
 
 from app.theme import Theme
-from app.widgets.text_field import text_style
+from app.widgets.line_field import text_style
 
 
 class PathText(QPlainTextEdit):

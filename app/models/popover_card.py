@@ -6,12 +6,12 @@ from PySide6.QtCore import QEvent, QModelIndex, QObject, QPointF, QSize, Qt, Sig
 from PySide6.QtGui import QKeyEvent, QKeySequence, QPainter, QPaintEvent
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QListView, QVBoxLayout, QWidget
 
-from app.models.filter_field import FilterField
 from app.models.menu_row import HEIGHT as ACTION
 from app.models.menu_row import MenuRow
 from app.models.model_list import ModelList
 from app.models.picker_delegate import ROW, PickerDelegate
 from app.theme import Theme
+from app.widgets.filter_field import FilterField
 from app.widgets.frame import draw_frame, draw_hairline
 from app.widgets.label import Label
 from engine.core.facts import ModelEntry

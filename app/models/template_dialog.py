@@ -7,7 +7,7 @@ from app.theme import Theme
 from app.widgets.button import Button, PrimaryButton
 from app.widgets.debounce import Debounce
 from app.widgets.label import Label
-from app.widgets.text_field import text_style
+from app.widgets.line_field import text_style
 from engine.core.facts import ModelEntry
 from engine.core.keep_messages import ModelTemplate
 

@@ -8,7 +8,7 @@ from app.theme import Theme
 from app.widgets.debounce import Debounce
 from app.widgets.frame import draw_frame
 from app.widgets.halo import edit_glow
-from app.widgets.text_field import text_style
+from app.widgets.line_field import text_style
 
 _RADIUS = 6
 _LINES = (3, 10)

@@ -1,19 +1,15 @@
 """A one-line field for text or a number."""
 
-from PySide6.QtCore import QEvent, QSize, Qt, Signal
-from PySide6.QtGui import QEnterEvent, QFocusEvent, QHideEvent, QKeyEvent, QPainter, QPaintEvent
-from PySide6.QtWidgets import QLineEdit, QSizePolicy, QWidget
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QFocusEvent, QHideEvent, QKeyEvent
+from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app.theme import Theme
-from app.widgets.composing import ComposingGuard
 from app.widgets.debounce import Debounce
-from app.widgets.frame import draw_frame
-from app.widgets.halo import edit_glow
-
-_RADIUS = 6
+from app.widgets.line_field import LineField
 
 
-class TextField(QLineEdit):
+class TextField(LineField):
     """A field 24 px high.
 
     `edited` carries the text 400 ms after the last key, and at once with Return or when the focus leaves; `stepped` carries
@@ -26,27 +22,19 @@ class TextField(QLineEdit):
     taken_back = Signal()
 
     def __init__(self, theme: Theme, name: str, *, width: int | None = None, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._theme = theme
+        super().__init__(theme, 24, "small", parent)
         self._refused = False
         self._shown = ""
         self.setObjectName(f"field.{name}")
         self.setAccessibleName(name)
-        self.setFrame(False)
-        self.setFixedHeight(24)
         self.setTextMargins(5, 0, 5, 0)
-        self.setAttribute(Qt.WidgetAttribute.WA_Hover)
         if width is not None:
             self.setFixedWidth(width)
             self.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         else:
             self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self._glow = edit_glow(theme, self, _RADIUS)
-        self._composing = ComposingGuard(self)
         self._debounce = Debounce(self._say, self)
         self.textEdited.connect(lambda _text: self._debounce.touch())
-        theme.changed.connect(self._dress)
-        self._dress()
 
     @property
     def refused(self) -> bool:
@@ -80,16 +68,6 @@ class TextField(QLineEdit):
         """24 px high."""
         return QSize(120, 24)
 
-    def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        color = self._theme.color
-        if not self.isEnabled():
-            draw_frame(painter, self.rect(), _RADIUS, line=color("separator"))
-        else:
-            draw_frame(painter, self.rect(), _RADIUS, color("field"), color(self._edge()))
-        painter.end()
-        super().paintEvent(event)
-
     def keyPressEvent(self, event: QKeyEvent) -> None:
         key = event.key()
         if key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
@@ -113,36 +91,9 @@ class TextField(QLineEdit):
         self.flush()
         super().hideEvent(event)
 
-    def enterEvent(self, event: QEnterEvent) -> None:
-        super().enterEvent(event)
-        self.update()
-
-    def leaveEvent(self, event: QEvent) -> None:
-        super().leaveEvent(event)
-        self.update()
-
-    def _edge(self) -> str:
-        if self._refused:
-            return "critical"
-        if self.hasFocus():
-            return "accent"
-        return "border-hi" if self.underMouse() else "border"
+    def edge(self) -> str:
+        """Return the role of the frame's line."""
+        return "critical" if self._refused else super().edge()
 
     def _say(self) -> None:
         self.edited.emit(self.text())
-
-    def _dress(self) -> None:
-        # In this order: a style sheet set after a font takes the font away again.
-        self.setStyleSheet(text_style(self._theme, "QLineEdit"))
-        self.setFont(self._theme.font("small"))
-        self.update()
-
-
-def text_style(theme: Theme, kind: str) -> str:
-    """Return the style sheet of an editable text whose frame is painted by somebody else."""
-    css = theme.css
-    return (
-        f"{kind} {{ background: transparent; border: none; color: {css('ink')}; selection-color: {css('ink')};"
-        f" selection-background-color: {css('p3')}; placeholder-text-color: {css('ink-3')}; }}"
-        f"{kind}:disabled {{ color: {css('ink-off')}; }}"
-    )

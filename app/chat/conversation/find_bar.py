@@ -1,43 +1,34 @@
 """The bar that looks for words in the open chat."""
 
 from PySide6.QtCore import QEvent, Qt, Signal
-from PySide6.QtGui import QEnterEvent, QFocusEvent, QKeyEvent, QPainter, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QWidget
+from PySide6.QtGui import QFocusEvent, QKeyEvent, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from app.theme import Theme
-from app.widgets.composing import ComposingGuard
 from app.widgets.frame import draw_frame
-from app.widgets.halo import edit_glow
 from app.widgets.icon_button import IconButton
 from app.widgets.label import Label
+from app.widgets.line_field import LineField
 from app.widgets.shadow import Shadow
-from app.widgets.text_field import text_style
 
 HEIGHT = 44
 AWAY = 12
 _WIDTH, _LEAST = 408, 280
-_RADIUS, _FIELD_RADIUS, _FIELD, _COUNT = 8, 6, 28, 84
+_RADIUS, _FIELD, _COUNT = 8, 28, 84
 
 
-class FindField(QLineEdit):
+class FindField(LineField):
     """28 px high. `wanted` carries +1 for Return and -1 for Shift+Return, `left` says Escape."""
 
     wanted = Signal(int)
     left = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
-        super().__init__(parent)
-        self._theme = theme
+        super().__init__(theme, _FIELD, parent=parent)
         self.setObjectName("findField")
         self.setAccessibleName("Find in this chat")
         self.setPlaceholderText("Find in chat")
-        self.setFrame(False)
-        self.setFixedHeight(_FIELD)
         self.setTextMargins(6, 0, _COUNT, 0)
-        self._glow = edit_glow(theme, self, _FIELD_RADIUS)
-        self._composing = ComposingGuard(self)
-        theme.changed.connect(self._dress)
-        self._dress()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Return goes on, Escape leaves, the rest edits."""
@@ -48,32 +39,10 @@ class FindField(QLineEdit):
         else:
             super().keyPressEvent(event)
 
-    def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the frame under the text."""
-        painter = QPainter(self)
-        edge = "accent" if self.hasFocus() else "border-hi" if self.underMouse() else "border"
-        draw_frame(painter, self.rect(), _FIELD_RADIUS, self._theme.color("field"), self._theme.color(edge))
-        painter.end()
-        super().paintEvent(event)
-
-    def enterEvent(self, event: QEnterEvent) -> None:
-        super().enterEvent(event)
-        self.update()
-
-    def leaveEvent(self, event: QEvent) -> None:
-        super().leaveEvent(event)
-        self.update()
-
     def focusInEvent(self, event: QFocusEvent) -> None:
         """All of it is chosen: what is typed next takes its place."""
         super().focusInEvent(event)
         self.selectAll()
-
-    def _dress(self) -> None:
-        # In this order: a style sheet set after a font takes the font away again.
-        self.setStyleSheet(text_style(self._theme, "QLineEdit"))
-        self.setFont(self._theme.font("ui"))
-        self.update()
 
 
 class FindBar(QWidget):

@@ -248,8 +248,7 @@ class Sidebar(QWidget):
         self._models.clicked.connect(self.models_requested)
         self._strip.collapse_requested.connect(self.collapse_requested)
         self._search.textChanged.connect(self._take_search)
-        self._search.returnPressed.connect(self._choose_first)
-        self._search.down_pressed.connect(self._go_to_list)
+        self._search.moved.connect(self._take_key)
         self._search.left.connect(self.search_left)
         self._trash.clicked.connect(self._toggle_trash)
         self._trash_bar.empty_requested.connect(self.wishes.emptying_requested)
@@ -287,15 +286,15 @@ class Sidebar(QWidget):
         if row.kind == "hit":
             self.hit_selected.emit(row.chat_id, row.message_id, found_words(row))
 
-    def _choose_first(self) -> None:
-        """Open the first hit of what is typed by now; without words, the first chat."""
+    def _take_key(self, event: QKeyEvent) -> None:
+        """Return opens the first hit of what is typed by now, without words the first chat; the arrow goes to the list."""
+        down = event.key() == Qt.Key.Key_Down
+        if not down and event.key() not in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            return
         self.hits_wanted.emit()
-        self._list.choose_first()
-
-    def _go_to_list(self) -> None:
-        self.hits_wanted.emit()
-        self._list.setFocus(Qt.FocusReason.ShortcutFocusReason)
-        if not self._list.currentIndex().isValid():
+        if down:
+            self._list.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        if not down or not self._list.currentIndex().isValid():
             self._list.choose_first()
 
     def _list_rows(self) -> None:
