@@ -4,15 +4,16 @@ import sys
 from pathlib import Path
 
 from PySide6.QtCore import QPoint, Qt, QUrl, Signal
-from PySide6.QtGui import QDesktopServices, QPainter, QPaintEvent
-from PySide6.QtWidgets import QHBoxLayout, QMenu, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QVBoxLayout, QWidget
 
 from app.models.badge import Badge
+from app.models.detail_pane import DetailPane
 from app.models.facts_table import FactsTable
 from app.models.keep_menu import fill_keep_menu
 from app.models.path_text import PathText
 from app.models.problem_card import ProblemCard
-from app.models.words import copies_fact, origin_badge, origin_fact, parameters_text, remedy, size_text, used_fact
+from app.models.words import copies_fact, heads_text, origin_badge, origin_fact, parameters_text, remedy, size_text, used_fact
 from app.theme import Theme
 from app.widgets.button import PrimaryButton
 from app.widgets.icon_button import IconButton
@@ -26,7 +27,7 @@ SHOW_FOLDER = "Show in Finder" if sys.platform == "darwin" else "Open folder"
 _GGUF_NOTE = "Kept as a GGUF file. Flint converts it once, when you first chat with it."
 
 
-class ModelDetail(QScrollArea):
+class ModelDetail(DetailPane):
     """Shows one model at a time. `chat_requested` carries its id.
 
     `wished` carries what else is wanted of it, as its menu names it, the bits of a copy, and the model's entry.
@@ -36,32 +37,26 @@ class ModelDetail(QScrollArea):
     wished = Signal(str, str, object)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._theme = theme
-        self._entry: ModelEntry | None = None
+        super().__init__(theme, parent)
         self.setObjectName("modelDetail")
         self.setAccessibleName("The chosen model")
-        self.setWidgetResizable(True)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        page = QWidget()
-        self._body = QWidget(page)
-        self._name = Label(theme, style="detail", wrap=True, parent=self._body)
+        self._entry: ModelEntry | None = None
+        self._name = Label(theme, style="detail", wrap=True, parent=self.body)
         self._name.setObjectName("modelName")
         self._name.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.chat = PrimaryButton(theme, "Chat with it", parent=self._body)
+        self.chat = PrimaryButton(theme, "Chat with it", parent=self.body)
         self.chat.setObjectName("chatWithModel")
-        self.more = IconButton(theme, "dots", "More for this model", parent=self._body)
+        self.more = IconButton(theme, "dots", "More for this model", parent=self.body)
         self.more.setObjectName("modelMore")
         self.more.clicked.connect(self._show_menu)
-        self._origin, self._use = Badge(theme, self._body), Badge(theme, self._body)
-        self.problem = ProblemCard(theme, self._body)
-        self.table = FactsTable(theme, self._body)
-        self._note = Label(theme, _GGUF_NOTE, style="small", role="ink-2", wrap=True, parent=self._body)
-        self._path = PathText(theme, "modelFolder", self._body)
-        self._open = Link(theme, SHOW_FOLDER, style="small", parent=self._body)
+        self._origin, self._use = Badge(theme, self.body), Badge(theme, self.body)
+        self.problem = ProblemCard(theme, self.body)
+        self.table = FactsTable(theme, self.body)
+        self._note = Label(theme, _GGUF_NOTE, style="small", role="ink-2", wrap=True, parent=self.body)
+        self._path = PathText(theme, "modelFolder", self.body)
+        self._open = Link(theme, SHOW_FOLDER, style="small", parent=self.body)
         self._open.setObjectName("showFolder")
-        self._notes = Label(theme, "", style="small", role="ink-2", wrap=True, parent=self._body)
+        self._notes = Label(theme, "", style="small", role="ink-2", wrap=True, parent=self.body)
         self._notes.setObjectName("modelOwnNotes")
         self._notes.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._notes.setTextFormat(Qt.TextFormat.PlainText)
@@ -69,12 +64,7 @@ class ModelDetail(QScrollArea):
         self._note.setContentsMargins(0, 12, 0, 0)
         self.chat.clicked.connect(self._ask)
         self._open.clicked.connect(self._show_folder)
-        self._lay_out(page)
-        self.setWidget(page)
-        # Both fill themselves with the system's colour unless told not to.
-        page.setAutoFillBackground(False)
-        self.viewport().setAutoFillBackground(False)
-        theme.changed.connect(self.viewport().update)
+        self._lay_out()
         self.show_entry(None, current=False)
 
     @property
@@ -85,7 +75,7 @@ class ModelDetail(QScrollArea):
     def show_entry(self, entry: ModelEntry | None, *, current: bool) -> None:
         """Show a model, or nothing; `current` marks the one in use."""
         self._entry = entry
-        self._body.setVisible(entry is not None)
+        self.body.setVisible(entry is not None)
         if entry is None:
             return
         self._name.setText(entry.name)
@@ -99,10 +89,6 @@ class ModelDetail(QScrollArea):
         self._path.show_path(entry.path)
         self.table.show_facts(_facts_of(entry))
         self.verticalScrollBar().setValue(0)
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        QPainter(self.viewport()).fillRect(self.viewport().rect(), self._theme.color("panel"))
-        super().paintEvent(event)
 
     def _ask(self) -> None:
         if self._entry is not None:
@@ -124,11 +110,7 @@ class ModelDetail(QScrollArea):
             folder = path if path.is_dir() else path.parent
             QDesktopServices.openUrl(QUrl.fromLocalFile(str(folder)))
 
-    def _lay_out(self, page: QWidget) -> None:
-        outer = QVBoxLayout(page)
-        outer.setContentsMargins(24, 16, 24, 16)
-        outer.addWidget(self._body)
-        outer.addStretch(1)
+    def _lay_out(self) -> None:
         head, badges, where = QHBoxLayout(), QHBoxLayout(), QHBoxLayout()
         head.setSpacing(16)
         head.addWidget(self._name, 1)
@@ -139,10 +121,10 @@ class ModelDetail(QScrollArea):
         badges.addWidget(self._origin)
         badges.addWidget(self._use)
         badges.addStretch(1)
-        where.addWidget(Label(self._theme, "Where it is", style="small", weight=600, parent=self._body))
+        where.addWidget(Label(self._theme, "Where it is", style="small", weight=600, parent=self.body))
         where.addStretch(1)
         where.addWidget(self._open)
-        layout = QVBoxLayout(self._body)
+        layout = QVBoxLayout(self.body)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
         layout.addLayout(head)
@@ -160,16 +142,13 @@ class ModelDetail(QScrollArea):
 def _facts_of(entry: ModelEntry) -> list[tuple[str, str]]:
     facts = _read(entry)
     context = entry.context or (facts.context if facts else 0)
-    heads = ""
-    if facts and facts.heads:
-        heads = f"{facts.heads} query, {facts.kv_heads} KV" if facts.kv_heads != facts.heads else f"{facts.heads}"
     return [
         ("Architecture", entry.architecture),
         ("Parameters", parameters_text(facts.parameters) if facts else ""),
         ("Quantization", entry.quantization),
         ("Trained to", f"{context:,} tokens" if context else ""),
         ("Layers", f"{facts.layers}" if facts and facts.layers else ""),
-        ("Heads", heads),
+        ("Heads", heads_text(facts.heads, facts.kv_heads) if facts else ""),
         ("KV a token", f"{facts.kv_bytes_per_token():,} B" if facts and facts.kv_bytes_per_token() else ""),
         ("Size on disk", size_text(entry.size_bytes) if entry.size_bytes else ""),
         ("From", origin_fact(entry)),

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import cast
 
-from PySide6.QtCore import QModelIndex, QPointF, Signal
+from PySide6.QtCore import QModelIndex, QPointF
 from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
@@ -13,6 +13,7 @@ from app.models.choice_button import ChoiceButton
 from app.models.hub_controller import MOST, HubController
 from app.models.hub_list import Filters, HubList
 from app.models.hub_results import HubResults
+from app.models.hub_wishes import HubWishes
 from app.models.machine import Machine
 from app.models.recommended import read_recommended
 from app.models.repository_detail import RepositoryDetail
@@ -32,18 +33,11 @@ _SORTS = (("downloads", "Popular"), ("updated", "Newest"), ("likes", "Liked"))
 
 
 class Discover(QWidget):
-    """The page. A row is described when somebody picks it; a search is asked when somebody typed one.
+    """The page. A row is described when somebody picks it; a search is asked when somebody typed one."""
 
-    The signals carry a model's id, `page_asked` an address.
-    """
-
-    fetch_asked = Signal(str)
-    pause_asked = Signal(str)
-    use_asked = Signal(str)
-    page_asked = Signal(str)
-    token_asked = Signal()
-
-    def __init__(self, theme: Theme, hub: HubController, machine: Machine, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, theme: Theme, hub: HubController, wishes: HubWishes, machine: Machine, parent: QWidget | None = None
+    ) -> None:
         super().__init__(parent)
         self._theme, self._hub, self._machine = theme, hub, machine
         self._query: str | None = None
@@ -53,7 +47,7 @@ class Discover(QWidget):
         self.setObjectName("discover")
         self.results = HubResults(theme, self._models, self)
         self.state = SearchState(theme, self)
-        self.detail = RepositoryDetail(theme, self)
+        self.detail = RepositoryDetail(theme, wishes, self)
         self.quantization = ChoiceButton(theme, "filterQuantization", "Quantization", _QUANTIZATIONS, self)
         self.licence = ChoiceButton(theme, "filterLicence", "Licence", _LICENCES, self)
         self.sort = ChoiceButton(theme, "sortResults", "Order", _SORTS, self)
@@ -64,6 +58,7 @@ class Discover(QWidget):
         self._describe_later = Debounce(self._describe, self)
         self._lay_out()
         self._connect()
+        self.state.token_asked.connect(wishes.token_asked)
         self.detail.set_machine(machine)
         self.show_recommended()
 
@@ -160,15 +155,6 @@ class Discover(QWidget):
         self.results.selectionModel().currentChanged.connect(self._follow)
         for changed in (self._models.modelReset, self._models.dataChanged):
             changed.connect(self._refresh)
-        for own, signal in (
-            (self.page_asked, self.detail.page_asked),
-            (self.token_asked, self.state.token_asked),
-            (self.token_asked, self.detail.token_asked),
-            (self.fetch_asked, self.detail.fetch_asked),
-            (self.pause_asked, self.detail.pause_asked),
-            (self.use_asked, self.detail.use_asked),
-        ):
-            signal.connect(own)
         self.detail.card_asked.connect(lambda _id: self._describe())
         self._work.done.connect(self._on_assessed)
         self._hub.searching.connect(lambda: self.state.show_searching(self._query or ""))

@@ -1,10 +1,11 @@
 """Downloads under way, at the foot of the models window: a row each, with what can be done about it."""
 
-from PySide6.QtCore import QPointF, QRect, Qt, Signal
+from PySide6.QtCore import QPointF, QRect, Qt
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
 from app.models.badge import Badge
+from app.models.hub_wishes import HubWishes
 from app.models.hub_words import TOKEN_ERRORS, download_text, downloads_summary, failed_badge
 from app.models.import_row import ProgressBar
 from app.models.words import size_text
@@ -42,18 +43,11 @@ class _Bar(ProgressBar):
 
 
 class DownloadRow(QWidget):
-    """36 px high. The signals carry the model's id, `page_asked` an address."""
+    """36 px high; what is wanted goes to `wishes`."""
 
-    paused = Signal(str)
-    started = Signal(str)
-    cancelled = Signal(str)
-    used = Signal(str)
-    page_asked = Signal(str)
-    token_asked = Signal()
-
-    def __init__(self, theme: Theme, download: Download, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, wishes: HubWishes, download: Download, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._theme = theme
+        self._theme, self._wishes = theme, wishes
         self.download = download
         self.setObjectName(f"download.{download.model_id}")
         self.setFixedHeight(ROW)
@@ -114,14 +108,15 @@ class DownloadRow(QWidget):
 
     def _connect(self) -> None:
         self._main.clicked.connect(self._act)
-        self._cancel.clicked.connect(lambda: self.cancelled.emit(self.download.model_id))
-        self._use.clicked.connect(lambda: self.used.emit(self.download.model_id))
-        self._page.clicked.connect(lambda: self.page_asked.emit(self.download.error.link if self.download.error else ""))
-        self._token.clicked.connect(self.token_asked)
+        wishes = self._wishes
+        self._cancel.clicked.connect(lambda: wishes.cancel_asked.emit(self.download.model_id))
+        self._use.clicked.connect(lambda: wishes.use_asked.emit(self.download.model_id))
+        self._page.clicked.connect(lambda: wishes.page_asked.emit(self.download.error.link if self.download.error else ""))
+        self._token.clicked.connect(wishes.token_asked)
 
     def _act(self) -> None:
         going = self.download.state not in _BUTTONS
-        (self.paused if going else self.started).emit(self.download.model_id)
+        (self._wishes.pause_asked if going else self._wishes.fetch_asked).emit(self.download.model_id)
 
     def _lay_out(self) -> None:
         layout = QHBoxLayout(self)
@@ -150,16 +145,9 @@ class DownloadRow(QWidget):
 class DownloadList(QWidget):
     """A heading of 36 px and a row of 36 for each download, at most four before it scrolls; hidden while there is none."""
 
-    paused = Signal(str)
-    started = Signal(str)
-    cancelled = Signal(str)
-    used = Signal(str)
-    page_asked = Signal(str)
-    token_asked = Signal()
-
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, wishes: HubWishes, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._theme = theme
+        self._theme, self._wishes = theme, wishes
         self.setObjectName("downloadList")
         self.setAccessibleName("Downloads")
         self._rows: dict[str, DownloadRow] = {}
@@ -205,7 +193,7 @@ class DownloadList(QWidget):
             row.deleteLater()
         for place, (model_id, download) in enumerate(wanted.items()):
             if model_id not in self._rows:
-                self._rows[model_id] = self._make(download)
+                self._rows[model_id] = DownloadRow(self._theme, self._wishes, download, self._page)
                 self._lines.insertWidget(place, self._rows[model_id])
             self._rows[model_id].show_download(download)
         self._summary.setText(downloads_summary(downloads))
@@ -215,16 +203,3 @@ class DownloadList(QWidget):
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         draw_hairline(QPainter(self), QPointF(0, 0), QPointF(self.width(), 0), self._theme.color("separator"))
-
-    def _make(self, download: Download) -> DownloadRow:
-        row = DownloadRow(self._theme, download, self._page)
-        for own, signal in (
-            (self.paused, row.paused),
-            (self.started, row.started),
-            (self.cancelled, row.cancelled),
-            (self.used, row.used),
-            (self.page_asked, row.page_asked),
-            (self.token_asked, row.token_asked),
-        ):
-            signal.connect(own)
-        return row

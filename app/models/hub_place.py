@@ -9,6 +9,7 @@ from app.bridge import Bridge
 from app.models.controller import ModelController
 from app.models.download_controller import DownloadController
 from app.models.hub_controller import HubController
+from app.models.hub_wishes import HubWishes
 from app.models.hub_words import TOKEN_ERRORS
 from app.theme import Theme
 from app.widgets.toast import Toaster
@@ -66,18 +67,15 @@ class HubPlace(QObject):
         from app.models.download_list import DownloadList
         from app.models.machine import read_machine
 
-        page = Discover(self._theme, self.hub, read_machine(self._budget), parent)
-        rows = DownloadList(self._theme, parent)
-        page.fetch_asked.connect(self.downloads.start)
-        page.pause_asked.connect(self.downloads.pause)
-        rows.started.connect(self.downloads.start)
-        rows.paused.connect(self.downloads.pause)
-        rows.cancelled.connect(self.downloads.cancel)
-        for part in (page, rows):
-            part.page_asked.connect(lambda address: open_link(address, parent))
-            part.token_asked.connect(lambda: self.ask_for_token(parent))
-        page.use_asked.connect(self.used)
-        rows.used.connect(self.used)
+        wishes = HubWishes(parent)
+        wishes.fetch_asked.connect(self.downloads.start)
+        wishes.pause_asked.connect(self.downloads.pause)
+        wishes.cancel_asked.connect(self.downloads.cancel)
+        wishes.use_asked.connect(self.used)
+        wishes.page_asked.connect(lambda address: open_link(address, parent))
+        wishes.token_asked.connect(lambda: self.ask_for_token(parent))
+        page = Discover(self._theme, self.hub, wishes, read_machine(self._budget), parent)
+        rows = DownloadList(self._theme, wishes, parent)
         self.discover, self.list, self._dialog = page, rows, parent
         self._feed()
         return page, rows

@@ -5,6 +5,7 @@ from PySide6.QtGui import QFontMetrics, QPainter
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from app.models.model_list import CURRENT_ROLE, ENTRY_ROLE, Index
+from app.models.row_view import draw_line
 from app.models.words import row_facts
 from app.theme import Theme
 from app.widgets.frame import draw_frame
@@ -50,18 +51,12 @@ class PickerDelegate(QStyledItemDelegate):
             painter.drawPixmap(sign + QPoint(1, 1), self._theme.pixmap("warn", "critical", 14, ratio))
         left = box.left() + PADDING + _SIGN_ROOM
         words = QRect(left, box.top() + _TOP, box.right() - PADDING - left, _NAME)
-        self._line(painter, words, entry.name, "ui", 500, "ink" if enabled else "ink-off")
+        draw_line(painter, self._theme, words, entry.name, "ui", 500, "ink" if enabled else "ink-off")
         words = QRect(left, words.top() + _NAME, words.width(), box.height() - 2 * _TOP - _NAME)
         if words.height() > _FACTS:
             painter.setFont(self._theme.font("caption"))
             painter.setPen(self._theme.color("ink-3"))
             painter.drawText(words, Qt.TextFlag.TextWordWrap, entry.problem)
         else:
-            self._line(painter, words, row_facts(entry), "caption", 400, "ink-3")
+            draw_line(painter, self._theme, words, row_facts(entry), "caption", 400, "ink-3")
         painter.restore()
-
-    def _line(self, painter: QPainter, box: QRect, text: str, style: str, weight: int, role: str) -> None:
-        painter.setFont(self._theme.font(style, weight))
-        painter.setPen(self._theme.color(role))
-        shown = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, box.width())
-        painter.drawText(box, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, shown)

@@ -5,20 +5,21 @@ import json
 from typing import Any
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QPainter, QPaintEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app.models.assessment import Assessment, Figures, badge_of
 from app.models.background import Background
 from app.models.badge import Badge
 from app.models.card_text import CardText, card_html
+from app.models.detail_pane import DetailPane
 from app.models.facts_table import FactsTable
 from app.models.fit_card import FitCard
 from app.models.hub_list import HubRow
+from app.models.hub_wishes import HubWishes
 from app.models.hub_words import TOKEN_ERRORS, asked_hint, licence_text
 from app.models.machine import Machine
 from app.models.problem_card import ProblemCard
-from app.models.words import parameters_text, size_text
+from app.models.words import heads_text, parameters_text, size_text
 from app.theme import Theme
 from app.widgets.button import Button, PrimaryButton
 from app.widgets.icon_link import IconLink
@@ -31,19 +32,16 @@ from engine.models.facts import read_facts
 _GATED = "Its authors ask that you agree to their terms on the model’s page before it can be fetched."
 
 
-class RepositoryDetail(QScrollArea):
-    """Shows one model at a time. The signals carry its id; `page_asked` the address of its page."""
+class RepositoryDetail(DetailPane):
+    """Shows one model at a time; what is wanted of it goes to `wishes`. `card_asked` carries the id of one to be described."""
 
-    fetch_asked = Signal(str)
-    pause_asked = Signal(str)
-    use_asked = Signal(str)
     card_asked = Signal(str)
-    page_asked = Signal(str)
-    token_asked = Signal()
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._theme = theme
+    def __init__(self, theme: Theme, wishes: HubWishes, parent: QWidget | None = None) -> None:
+        super().__init__(theme, parent)
+        self.setObjectName("repositoryDetail")
+        self.setAccessibleName("The chosen model on the hub")
+        self._wishes = wishes
         self._row: HubRow | None = None
         self._detail: HubDetail | None = None
         self._link = ""
@@ -51,12 +49,6 @@ class RepositoryDetail(QScrollArea):
         self._machine = Machine(0)
         self._free = 0
         self._work = Background(self)
-        self.setObjectName("repositoryDetail")
-        self.setAccessibleName("The chosen model on the hub")
-        self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setWidgetResizable(True)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._make_parts()
         self._connect()
         self.show_row(None)
@@ -92,7 +84,7 @@ class RepositoryDetail(QScrollArea):
             self.card.show_html("")
             self.verticalScrollBar().setValue(0)
         self._row = row
-        self._body.setVisible(row is not None)
+        self.body.setVisible(row is not None)
         if row is not None:
             self._refresh(row)
 
@@ -129,14 +121,8 @@ class RepositoryDetail(QScrollArea):
         self._work.close()
         self.fit.close_work()
 
-    def paintEvent(self, event: QPaintEvent) -> None:
-        QPainter(self.viewport()).fillRect(self.viewport().rect(), self._theme.color("panel"))
-        super().paintEvent(event)
-
     def _make_parts(self) -> None:
-        theme = self._theme
-        page = QWidget()
-        body = self._body = QWidget(page)
+        theme, body = self._theme, self.body
         self._name = Label(theme, style="detail", wrap=True, parent=body)
         self._name.setObjectName("hubModelName")
         self._name.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
@@ -167,29 +153,22 @@ class RepositoryDetail(QScrollArea):
         self._note = Label(theme, style="small", role="ink-3", wrap=True, parent=body)
         self._note.setObjectName("cardNote")
         self.card = CardText(theme, body)
-        self._lay_out(page)
-        self.setWidget(page)
-        page.setAutoFillBackground(False)
-        self.viewport().setAutoFillBackground(False)
-        theme.changed.connect(self.viewport().update)
+        self._lay_out()
 
     def _connect(self) -> None:
         self.fetch.clicked.connect(self._act)
-        self.pause.clicked.connect(lambda: self.pause_asked.emit(self.model_id))
-        self._open.clicked.connect(lambda: self.page_asked.emit(self._detail.page if self._detail else ""))
-        self._page_link.clicked.connect(lambda: self.page_asked.emit(self._link))
-        self._token_link.clicked.connect(self.token_asked)
+        wishes = self._wishes
+        self.pause.clicked.connect(lambda: wishes.pause_asked.emit(self.model_id))
+        self._open.clicked.connect(lambda: wishes.page_asked.emit(self._detail.page if self._detail else ""))
+        self._page_link.clicked.connect(lambda: wishes.page_asked.emit(self._link))
+        self._token_link.clicked.connect(wishes.token_asked)
         self._again.clicked.connect(lambda: self.card_asked.emit(self.model_id))
         self._read_card.clicked.connect(lambda: self.card_asked.emit(self.model_id))
-        self.card.link_activated.connect(self.page_asked)
+        self.card.link_activated.connect(wishes.page_asked)
         self.fit.judged.connect(self._show_verdict)
         self._work.done.connect(self._show_card)
 
-    def _lay_out(self, page: QWidget) -> None:
-        outer = QVBoxLayout(page)
-        outer.setContentsMargins(24, 16, 24, 16)
-        outer.addWidget(self._body)
-        outer.addStretch(1)
+    def _lay_out(self) -> None:
         top = Qt.AlignmentFlag.AlignTop
         head, links, card = QHBoxLayout(), QHBoxLayout(), QHBoxLayout()
         head.setSpacing(8)
@@ -204,10 +183,10 @@ class RepositoryDetail(QScrollArea):
         for link in (self._page_link, self._token_link, self._again):
             links.addWidget(link)
         links.addStretch(1)
-        card.addWidget(Label(self._theme, "From the model card", style="small", weight=600, parent=self._body))
+        card.addWidget(Label(self._theme, "From the model card", style="small", weight=600, parent=self.body))
         card.addStretch(1)
         card.addWidget(self._open)
-        layout = QVBoxLayout(self._body)
+        layout = QVBoxLayout(self.body)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
         layout.addLayout(head)
@@ -304,7 +283,7 @@ class RepositoryDetail(QScrollArea):
         self._again.setVisible(error is not None)
 
     def _act(self) -> None:
-        (self.use_asked if self._action == "use" else self.fetch_asked).emit(self.model_id)
+        (self._wishes.use_asked if self._action == "use" else self._wishes.fetch_asked).emit(self.model_id)
 
 
 def _facts_of(model: HubModel, detail: HubDetail | None) -> list[tuple[str, str]]:
@@ -317,7 +296,6 @@ def _facts_of(model: HubModel, detail: HubDetail | None) -> list[tuple[str, str]
     except Exception:  # A config from anywhere can be wrong in any way; the row's facts stand in for it.
         facts = read_facts({})
     experts, active = _experts(config)
-    heads = f"{facts.heads} query, {facts.kv_heads} KV" if facts.kv_heads != facts.heads else f"{facts.heads or ''}"
     kind = model.architecture or facts.model_type
     return [
         ("Architecture", kind),
@@ -326,7 +304,7 @@ def _facts_of(model: HubModel, detail: HubDetail | None) -> list[tuple[str, str]
         ("Licence", licence_text(model.licence)),
         ("Files", _files(detail) if detail else ""),
         ("Layers", f"{facts.layers}" if facts.layers else ""),
-        ("Heads", heads),
+        ("Heads", heads_text(facts.heads, facts.kv_heads)),
         ("Experts", f"{experts}, {active} at a time" if experts and active else f"{experts or ''}"),
         ("Trained to", f"{model.context:,} tokens" if model.context else ""),
         ("Updated", model.updated),

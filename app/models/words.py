@@ -71,6 +71,13 @@ def parameters_text(count: int) -> str:
     return f"{count / _MILLION:.0f} M" if count >= _MILLION else f"{count:,}"
 
 
+def heads_text(heads: int, kv_heads: int) -> str:
+    """Return attention heads as “32 query, 8 KV”, or their number where all have keys of their own; empty where not known."""
+    if not heads:
+        return ""
+    return f"{heads}" if heads == kv_heads else f"{heads} query, {kv_heads} KV"
+
+
 def origin_badge(entry: ModelEntry) -> str:
     """Return where a model came from in a word or three, for a badge."""
     return _ORIGINS[entry.origin]

@@ -3,7 +3,8 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QLineEdit, QWidget
 
 from app.models.model_list import ModelList
-from app.models.results import ROW, ResultsView
+from app.models.results import ResultsView
+from app.models.row_view import ROW
 from tests.app.models.entries import ALL, BROKEN, SMALL
 
 
