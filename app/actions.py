@@ -1,14 +1,14 @@
 """What can be done in the window, declared once: menus, the command palette and the sheet of shortcuts derive from it."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QWidget
 
+from engine.core.record import Record
 
-@dataclass(frozen=True)
-class Entry:
+
+class Entry(Record):
     """One thing that can be done: the menu it stands in and its action, whose text, keys and state all others show."""
 
     group: str

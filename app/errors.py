@@ -1,11 +1,11 @@
 """Turns an error into what a person is shown: one sentence, what to do, and whether it stays. Never a traceback."""
 
 import re
-from dataclasses import dataclass
 from typing import Literal
 
 from engine.core import errors
 from engine.core.errors import ErrorInfo, describe
+from engine.core.record import Record
 
 type Place = Literal["", "models", "settings"]
 
@@ -39,8 +39,7 @@ _PLACES: dict[str, Place] = {
 _PASSING = {errors.NoModelLoaded.code, errors.SettingsError.code}
 
 
-@dataclass(frozen=True)
-class Notice:
+class Notice(Record):
     """What is shown of an error.
 
     `title` is one sentence, `hint` what to do; `stays` says that it is shown until somebody closes it; `place` names the part

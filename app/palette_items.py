@@ -2,13 +2,13 @@
 
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+
+from engine.core.record import Record
 
 MOST_SHOWN = 100
 
 
-@dataclass(frozen=True)
-class Item:
+class Item(Record):
     """One thing to choose: what it is called, what kind it is, the keys that do the same, and the doing."""
 
     title: str

@@ -132,6 +132,12 @@ def test_a_window_comes_without_the_slow_libraries():
     assert not loaded & {"numpy", "transformers", "mlx", "mlx_lm", "huggingface_hub", "ziamath"}
 
 
+@pytest.mark.parametrize("package", ["app", "engine/core", "engine/chats"])
+def test_what_a_window_imports_compiles_no_methods_for_frozen_dataclasses(package):
+    files = [path for path in (ROOT / package).rglob("*.py") if path.name != "record.py"]
+    assert [str(path) for path in files if re.search(r"dataclass\(.*frozen", path.read_text(encoding="utf-8"))] == []
+
+
 def test_no_source_file_reaches_five_hundred_lines():
     lengths = {
         str(path.relative_to(ROOT)): len(path.read_text(encoding="utf-8").splitlines())

@@ -1,11 +1,11 @@
 """Whether a model on the hub would run here and how fast, from its config and this machine, in a word for its row."""
 
 import json
-from dataclasses import dataclass
 from typing import Literal
 
 from app.models.badge import BadgeKind
 from app.models.machine import Machine
+from engine.core.record import Record
 from engine.models.fit import Fit, Verdict, change, decode_ceiling, judge, largest_context, predict
 
 CONTEXT = 32_768
@@ -14,8 +14,7 @@ CONTEXT = 32_768
 type Standing = Literal["unknown", "fits", "less", "no"]
 
 
-@dataclass(frozen=True)
-class Assessment:
+class Assessment(Record):
     """How a model stands here.
 
     `context` is the most tokens that fit where the usual ones do not; `rate` the most tokens a second that the memory allows
@@ -27,8 +26,7 @@ class Assessment:
     rate: float | None = None
 
 
-@dataclass(frozen=True)
-class Figures:
+class Figures(Record):
     """A prediction at one context length, judged; `rate` as in `Assessment`."""
 
     fit: Fit

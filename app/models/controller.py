@@ -1,7 +1,6 @@
 """Which models there are, which one is loaded, and what is being done about it."""
 
 import contextlib
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -29,6 +28,7 @@ from engine.core.messages import (
     UnloadModel,
 )
 from engine.core.preferences import Preferences
+from engine.core.record import Record
 from engine.core.setting import Value
 from engine.core.settings import Engine, KeyValueCache, build
 from engine.models.choice import preferred
@@ -38,8 +38,7 @@ LAST_MODEL = "model"
 type State = Literal["none", "listing", "importing", "loading", "ready", "unloaded", "failed"]
 
 
-@dataclass(frozen=True)
-class ModelState:
+class ModelState(Record):
     """What the window shows of the current model: its state, name, the work on it in words and as a fraction."""
 
     state: State

@@ -1,21 +1,19 @@
 """A bar of what a model would take here, against the budget."""
 
-from dataclasses import dataclass
-
 from PySide6.QtCore import QRect, QRectF, QSize
 from PySide6.QtGui import QFontMetrics, QPainter, QPainterPath, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app.theme import Theme
 from app.widgets.frame import draw_frame
+from engine.core.record import Record
 from engine.core.sizes import GIGABYTE
 
 _BAR, _OVER, _AXIS = 12, 3, 1.12
 _LEGEND, _GAP, _BETWEEN = 16, 10, 16
 
 
-@dataclass(frozen=True)
-class Share:
+class Share(Record):
     """A part of the bar: its label, its colour's role, and bytes."""
 
     label: str

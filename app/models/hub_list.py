@@ -1,7 +1,6 @@
 """Models on the hub as a list that views show: filtered, each with how it stands here and whether it is on its way."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 from PySide6.QtCore import QAbstractListModel, QObject, Qt
 
@@ -11,13 +10,13 @@ from app.models.hub_words import PERMISSIVE, bits_of, licence_text
 from app.models.model_list import Index
 from app.models.words import SEPARATOR, size_text
 from engine.core.hub_facts import Download, HubModel
+from engine.core.record import Record
 
 ROW_ROLE = Qt.ItemDataRole.UserRole
 _STANDINGS = ("fits", "unknown", "less", "no")
 
 
-@dataclass(frozen=True)
-class Filters:
+class Filters(Record):
     """Which models are shown: by bits a weight takes, by licence, and only those that fit."""
 
     quantization: str = "any"
@@ -36,8 +35,7 @@ class Filters:
         return packed and free and not (self.fits_only and assessment is not None and assessment.standing in ("no", "less"))
 
 
-@dataclass(frozen=True)
-class HubRow:
+class HubRow(Record):
     """One row. `here` whether the model is on this machine; `note` stands in place of the author, where there is one."""
 
     model: HubModel

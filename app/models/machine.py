@@ -2,16 +2,15 @@
 
 import functools
 import sys
-from dataclasses import dataclass
 
+from engine.core.record import Record
 from engine.hardware.device import Device, read_device
 from engine.hardware.meters import read_memory
 
 _GRAIN = 250_000_000
 
 
-@dataclass(frozen=True)
-class Machine:
+class Machine(Record):
     """Sizes in bytes, bandwidth in bytes a second; None where it is not known.
 
     `budget` is what a model may take now, `max_buffer` the largest single array, `metal` whether MLX computes on the GPU.

@@ -2,17 +2,16 @@
 
 import json
 import tomllib
-from dataclasses import dataclass
 
 from engine.core.hub_facts import HubModel
 from engine.core.paths import resource
+from engine.core.record import Record
 from engine.models.facts import read_facts
 
 _FILE = "recommended.toml"
 
 
-@dataclass(frozen=True)
-class Recommended:
+class Recommended(Record):
     """A model and what it is good for, in a few words."""
 
     model: HubModel

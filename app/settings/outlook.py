@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from engine.core.messages import NextTokens
 from engine.core.record import Record
@@ -13,7 +12,6 @@ READS = ("temperature", "top_k", "top_p", "min_p")
 _GREEDY_BELOW = 1e-6
 
 
-@dataclass(frozen=True, repr=False, eq=False)
 class Outlook(Record):
     """The likeliest tokens' texts with their shares of the whole (0 to 1), likeliest first; the first `kept` of `size` stay."""
 

@@ -1,6 +1,5 @@
 """Presets as the panel offers them: segments for the built-in ones, a menu for people's own, and a field for a name."""
 
-from dataclasses import dataclass
 from functools import partial
 
 from PySide6.QtCore import QPoint, Qt, Signal
@@ -20,7 +19,6 @@ MODEL, CUSTOM = "Model", "Custom"
 SEGMENTS = ("Precise", "Balanced", "Creative", MODEL, CUSTOM)
 
 
-@dataclass(frozen=True, repr=False, eq=False)
 class PresetState(Record):
     """What the bar shows: the preset in force, people's `own` ones, and the own one that the values were `changed_from`.
 

@@ -1,7 +1,6 @@
 """The gauge of the machine's memory: who holds how much, and what a model may take."""
 
 import sys
-from dataclasses import dataclass
 
 from PySide6.QtCore import QPoint, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QPainter, QPainterPath, QPaintEvent
@@ -12,14 +11,14 @@ from app.widgets.frame import draw_frame
 from app.widgets.heading import draw_heading
 from app.widgets.throttle import Throttle
 from engine.core.facts import MemoryReading
+from engine.core.record import Record
 
 # Memory is counted as Activity Monitor does: 1024³ bytes, called GB.
 _GB = 1024**3
 _REST = "Rest of Mac" if sys.platform == "darwin" else "Rest of system"
 
 
-@dataclass(frozen=True)
-class Part:
+class Part(Record):
     """One part of the bar: its label, its colour's role and its size in bytes."""
 
     label: str

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Literal
 
@@ -14,7 +13,6 @@ _FENCES = re.compile(r"`{3,}")
 _SUFFIX = re.compile(r"\.([A-Za-z0-9+#_-]{1,12})\Z")
 
 
-@dataclass(frozen=True, repr=False, eq=False)
 class Attachment(Record):
     """`text` is all that is kept of what was attached; `tokens` what it came to when it was sent, 0 where nobody counted."""
 

@@ -1,13 +1,10 @@
 """What a reply begins with before the model goes on by itself."""
 
-from dataclasses import dataclass
-
 from engine.core.facts import Message
 from engine.core.odds import TokenOdds
 from engine.core.record import Record
 
 
-@dataclass(frozen=True, repr=False, eq=False)
 class Beginning(Record):
     """The token `ids` of a model with this `fingerprint`, and how likely they were, where that is known."""
 

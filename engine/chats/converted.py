@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from engine.chats.export import is_id
@@ -13,7 +13,6 @@ _MILLISECONDS = 1e11
 """Times above it are not seconds: they would lie beyond the year 5000."""
 
 
-@dataclass(frozen=True, repr=False, eq=False)
 class Converted(Record):
     """`skipped` counts messages that could not be read, and steps of tools."""
 

@@ -2,7 +2,6 @@
 
 import sqlite3
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
 
 from engine.chats import tree
 from engine.chats.database import Database, storable
@@ -15,7 +14,6 @@ FIRST_NAME = "New Folder"
 _COLUMNS = "id, name, created_at, expanded"
 
 
-@dataclass(frozen=True, repr=False, eq=False)
 class RemovedFolder(Record):
     """What `Folders.restore` needs: the folder, and the chats that were in it."""
 

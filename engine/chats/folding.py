@@ -5,7 +5,8 @@ import functools
 import itertools
 import re
 import unicodedata
-from dataclasses import dataclass
+
+from engine.core.record import Record
 
 # Marks that are ignored: combining diacritics, Hebrew and Arabic vowel points, joiners and variation selectors. Vowel signs
 # of Indic scripts and the kana voicing marks are not among them: they make other words.
@@ -34,8 +35,7 @@ _SINGLES = (
 )
 
 
-@dataclass(frozen=True)
-class Folded:
+class Folded(Record):
     """Folded text that remembers where it came from, in pieces.
 
     The piece at `starts[i]` of `text` came from `origins[i]` of the original: character by character where `even[i]`, else as

@@ -5,7 +5,7 @@ What the model did in several steps (thinking, calling tools, writing) is one re
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from engine.chats.converted import Converted, id_of, object_of, one_active, text_of, time_of, with_names
@@ -13,14 +13,14 @@ from engine.chats.records import ChatSummary, ChatTree, MessageNode
 from engine.chats.titles import title_from
 from engine.core.errors import UsageError
 from engine.core.facts import Role
+from engine.core.record import Record
 
 _CITATION = re.compile("\ue200[^\ue201]*\ue201")
 _UNSAID = frozenset({"reasoning_recap", "user_editable_context", "model_editable_context", "app_pairing_content"})
 _MEDIA = {"image_asset_pointer": "image", "audio_asset_pointer": "audio", "video_container_asset_pointer": "video"}
 
 
-@dataclass(frozen=True)
-class _Said:
+class _Said(Record):
     """What one node says."""
 
     role: Role
@@ -31,8 +31,7 @@ class _Said:
     stopped: bool = False
 
 
-@dataclass(frozen=True)
-class _Run:
+class _Run(Record):
     """The nodes of one reply so far; `id` is the last one's."""
 
     id: str

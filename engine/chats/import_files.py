@@ -24,7 +24,6 @@ type Progress = Callable[[int, int], object]
 _MOST_FIELDS = 1_000_000
 
 
-@dataclass(frozen=True, repr=False, eq=False)
 class ImportReport(Record):
     """What came of an import: the new chats, how many were there already, and what could not be read.
 

@@ -6,10 +6,10 @@ import lzma
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from engine.core.errors import UsageError
+from engine.core.record import Record
 
 MOST_BYTES = 4 << 30
 """A file that is larger than this, or unpacks to more, is refused."""
@@ -23,8 +23,7 @@ _LOCKED = 0x41
 """The flags of a member that takes a password."""
 
 
-@dataclass(frozen=True)
-class Source:
+class Source(Record):
     """One file to read chats from. `folder` is the name of the folder it is in, below the one that was chosen."""
 
     name: str

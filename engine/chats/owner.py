@@ -1,14 +1,14 @@
 """Who writes a streaming reply: a process, told by its id and the time it started, since ids are used again."""
 
 import os
-from dataclasses import dataclass
+
+from engine.core.record import Record
 
 CLOCK_SLACK_S = 2.0
 """The start time is derived from the boot time, which a clock correction moves a little between two readings."""
 
 
-@dataclass(frozen=True)
-class Owner:
+class Owner(Record):
     """A process: `pid`, and `started` in Unix seconds."""
 
     pid: int

@@ -1,7 +1,6 @@
 """System prompts with a name, to be picked for a chat: those that ship with Flint, and a person's own."""
 
 import json
-from dataclasses import dataclass
 
 from engine.chats.store import ChatStore
 from engine.core.errors import UsageError
@@ -12,7 +11,6 @@ KEY = "system prompts"
 LONGEST_NAME = 60
 
 
-@dataclass(frozen=True, repr=False, eq=False)
 class SystemPrompt(Record):
     """A prompt by its name; `own` are those that a person saved, which alone can be deleted."""
 

@@ -1,7 +1,6 @@
 """What the chat store hands out: plain frozen records. Times are Unix seconds, ids are text made by the store."""
 
 import uuid
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from engine.chats.attachment import Attachment
@@ -12,7 +11,6 @@ from engine.core.record import Record
 type MessageState = Literal["complete", "streaming", "interrupted", "cancelled", "failed"]
 
 
-@dataclass(frozen=True, repr=False, eq=False)
 class Folder(Record):
     """A folder of chats. `expanded`: its chats are listed under it."""
 
@@ -22,7 +20,6 @@ class Folder(Record):
     expanded: bool
 
 
-@dataclass(frozen=True, repr=False, eq=False)
 class ChatSummary(Record):
     """A chat as the list shows it. `updated_at` is its last message's time; `deleted_at` is None outside the trash.
 
@@ -39,7 +36,6 @@ class ChatSummary(Record):
     folder_id: str | None = None
 
 
-@dataclass(frozen=True, repr=False, eq=False)
 class StoredMessage(Record):
     """One message of a chat's tree.
 
@@ -66,7 +62,6 @@ class StoredMessage(Record):
     attachments: tuple[Attachment, ...] = ()
 
 
-@dataclass(frozen=True, repr=False, eq=False)
 class SearchHit(Record):
     """A place where a search found its words: a message, or the chat's title when `message_id` is None.
 
@@ -82,7 +77,6 @@ class SearchHit(Record):
     created_at: float = 0.0
 
 
-@dataclass(frozen=True, repr=False, eq=False)
 class MessageNode(Record):
     """A message as export keeps it. `facts` and `error` are JSON values as stored, so that nothing unknown is lost.
 
@@ -107,7 +101,6 @@ class MessageNode(Record):
     trashed_with: str | None = None
 
 
-@dataclass(frozen=True, repr=False, eq=False)
 class ChatTree(Record):
     """A whole chat, every branch: `messages` in the order they were written, so a parent stands before its children.
 

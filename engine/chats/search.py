@@ -4,12 +4,12 @@ import contextlib
 import re
 import sqlite3
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from engine.chats.attachment import Attachment, names
 from engine.chats.folding import fold, is_word, single, spaced
 from engine.chats.records import SearchHit
 from engine.chats.snippet import make_snippet
+from engine.core.record import Record
 
 TERMS = 16
 TERM_CHARACTERS = 100
@@ -27,8 +27,7 @@ _MESSAGES = """SELECT chats.id, messages.id, title, text || ifnull({names}, ''),
     ORDER BY {order} DESC LIMIT ?"""
 
 
-@dataclass(frozen=True)
-class Term:
+class Term(Record):
     """One word of a query: `words` in index form, empty where the index holds no such thing (then `literal` is looked for)."""
 
     words: str

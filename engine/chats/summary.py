@@ -1,16 +1,15 @@
 """The summary that stands for the older part of a chat, kept with it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from engine.chats.records import StoredMessage
 from engine.chats.store import ChatStore
+from engine.core.record import Record
 
 KEY = "summary"
 
 
-@dataclass(frozen=True)
-class Summary:
+class Summary(Record):
     """`text` stands for the messages up to and with `upto`, a message's id."""
 
     text: str

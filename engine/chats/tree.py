@@ -6,7 +6,6 @@ Following that memory from the root gives the active path, and from any message 
 import dataclasses
 import json
 import sqlite3
-from dataclasses import dataclass
 from typing import Any
 
 from engine.chats.database import storable
@@ -15,6 +14,7 @@ from engine.chats.records import StoredMessage
 from engine.core.codec import restore
 from engine.core.errors import ChatNotFound, ErrorInfo, UsageError
 from engine.core.facts import ReplyFacts
+from engine.core.record import Record
 
 _COLUMNS = """messages.id, chats.id, parents.id, messages.role, messages.text, messages.reasoning, messages.state,
     messages.created_at, messages.model_id, messages.facts, messages.error,
@@ -30,8 +30,7 @@ _PATH = """WITH RECURSIVE path (row, depth) AS (
     WHERE messages.active_child IS NOT NULL)"""
 
 
-@dataclass(frozen=True)
-class Place:
+class Place(Record):
     """A message's rows in the database: its own, its chat's and its parent's."""
 
     row: int
@@ -39,8 +38,7 @@ class Place:
     parent: int | None
 
 
-@dataclass(frozen=True)
-class NewMessage:
+class NewMessage(Record):
     """What is written for a new message; `owner` is set while a reply streams."""
 
     id: str

@@ -1,12 +1,10 @@
 """The error tree. An error says what happened, what to do about it, and how a shell or an HTTP client should see it."""
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from engine.core.record import Record
 
 
-@dataclass(frozen=True, repr=False, eq=False)
 class ErrorInfo(Record):
     """An error as it travels in an event: plain data, the same facts as the exception it came from.
 

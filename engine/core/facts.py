@@ -1,6 +1,6 @@
 """What travels in commands and events: a conversation's turns, models, what was measured. Frozen plain data."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
 from engine.core.record import Record
@@ -16,7 +16,6 @@ type KeepProbabilities = Literal["off", "on"]
 type FinishReason = Literal["stop", "length", "context", "cancelled"]
 
 
-@dataclass(frozen=True, repr=False, eq=False)
 class Message(Record):
     """One turn of a conversation as the model is given it.
 
@@ -34,7 +33,6 @@ class Message(Record):
 type Origin = Literal["flint", "huggingface", "starter", "folder", "lmstudio", "ollama"]
 
 
-@dataclass(frozen=True, repr=False, eq=False)
 class ModelCopy(Record):
     """Where else a model is: the id it would have there, its path, whose it is and the bytes it takes."""
 
@@ -44,7 +42,6 @@ class ModelCopy(Record):
     size_bytes: int = 0
 
 
-@dataclass(frozen=True, repr=False, eq=False)
 class ModelEntry(Record):
     """A model on this machine, as the library lists it.
 
@@ -72,7 +69,6 @@ class ModelEntry(Record):
     used_at: float = 0.0
 
 
-@dataclass(frozen=True, repr=False, eq=False)
 class LoadedModel(Record):
     """What is known of a model once it is in memory.
 
@@ -96,7 +92,6 @@ class LoadedModel(Record):
     recommended: Recommended = field(default_factory=Recommended)
 
 
-@dataclass(frozen=True, repr=False, eq=False)
 class ReplyFacts(Record):
     """Everything measured about one reply; stored with it. Times in seconds, rates in tokens a second, sizes in bytes.
 
@@ -147,7 +142,6 @@ class ReplyFacts(Record):
     made_with: tuple[tuple[str, str], ...] = ()
 
 
-@dataclass(frozen=True, repr=False, eq=False)
 class MemoryReading(Record):
     """Memory at one moment, in bytes; 0 where a figure is not known.
 
@@ -167,7 +161,6 @@ class MemoryReading(Record):
     budget: int
 
 
-@dataclass(frozen=True, repr=False, eq=False)
 class GuardChoice(Record):
     """A change that would make a reply fit: the settings to change (name and value as text), and the figures it leads to."""
 

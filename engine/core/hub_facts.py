@@ -1,6 +1,5 @@
 """What is known of models on the hub and of downloads, as it travels in commands and events."""
 
-from dataclasses import dataclass
 from typing import Literal
 
 from engine.core.errors import ErrorInfo
@@ -11,7 +10,6 @@ type Gate = Literal["", "auto", "manual"]
 type DownloadState = Literal["queued", "running", "waiting", "verifying", "paused", "failed", "done"]
 
 
-@dataclass(frozen=True, repr=False, eq=False)
 class HubModel(Record):
     """A model repository as a search lists it. Sizes in bytes; 0 and "" where the hub does not say.
 
@@ -37,7 +35,6 @@ class HubModel(Record):
     config: str = ""
 
 
-@dataclass(frozen=True, repr=False, eq=False)
 class HubFile(Record):
     """One file of a repository: `sha256` is known of large ones, `etag` names every one. Size in bytes."""
 
@@ -47,7 +44,6 @@ class HubFile(Record):
     sha256: str = ""
 
 
-@dataclass(frozen=True, repr=False, eq=False)
 class HubDetail(Record):
     """A repository at one `commit`: its whole `config` (JSON text), its `card` (markdown without its head) and what is fetched.
 
@@ -62,7 +58,6 @@ class HubDetail(Record):
     page: str
 
 
-@dataclass(frozen=True, repr=False, eq=False)
 class Download(Record):
     """A model on its way here. `rate` in bytes a second and `left_s` in seconds, smoothed; None where they are not known.
 

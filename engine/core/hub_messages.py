@@ -1,13 +1,11 @@
 """Commands and events of the hub: search, a repository's facts, downloads, the token."""
 
-from dataclasses import dataclass
 from typing import Literal
 
 from engine.core.hub_facts import Download, HubDetail, HubModel, HubSort
 from engine.core.record import Record
 
 
-@dataclass(frozen=True, repr=False, eq=False)
 class SearchHub(Record):
     """Look for models on the hub by words; answered by `HubFound`. Nothing is asked of the network but by these commands."""
 
@@ -18,7 +16,6 @@ class SearchHub(Record):
     limit: int = 60
 
 
-@dataclass(frozen=True, repr=False, eq=False)
 class DescribeHub(Record):
     """Ask for a repository's files, config and card; answered by `HubDescribed`."""
 
@@ -26,7 +23,6 @@ class DescribeHub(Record):
     model_id: str
 
 
-@dataclass(frozen=True, repr=False, eq=False)
 class StartDownload(Record):
     """Fetch a model into the Hugging Face cache, or go on with one that is paused or failed.
 
@@ -37,7 +33,6 @@ class StartDownload(Record):
     model_id: str
 
 
-@dataclass(frozen=True, repr=False, eq=False)
 class PauseDownload(Record):
     """Stop a download and keep what is there; `StartDownload` goes on."""
 
@@ -45,7 +40,6 @@ class PauseDownload(Record):
     model_id: str
 
 
-@dataclass(frozen=True, repr=False, eq=False)
 class CancelDownload(Record):
     """Stop a download and remove what it fetched, but what other models share; or take a finished one off the list."""
 
@@ -53,14 +47,12 @@ class CancelDownload(Record):
     model_id: str
 
 
-@dataclass(frozen=True, repr=False, eq=False)
 class ListDownloads(Record):
     """Ask for all downloads that are not forgotten, also those of an earlier run; answered by `DownloadsListed`."""
 
     request_id: str
 
 
-@dataclass(frozen=True, repr=False, eq=False)
 class SetHubToken(Record):
     """Keep a token for the hub, "" forgets it; answered by `HubAccount`. A token that the hub refuses is not kept."""
 
@@ -68,14 +60,12 @@ class SetHubToken(Record):
     token: str
 
 
-@dataclass(frozen=True, repr=False, eq=False)
 class AskHubAccount(Record):
     """Ask whether there is a token and where it comes from, without asking the hub; answered by `HubAccount`."""
 
     request_id: str
 
 
-@dataclass(frozen=True, repr=False, eq=False)
 class HubFound(Record):
     """What a search found, in its order; `more` says that the hub has others."""
 
@@ -84,7 +74,6 @@ class HubFound(Record):
     more: bool = False
 
 
-@dataclass(frozen=True, repr=False, eq=False)
 class HubDescribed(Record):
     """A repository's facts."""
 
@@ -92,7 +81,6 @@ class HubDescribed(Record):
     detail: HubDetail
 
 
-@dataclass(frozen=True, repr=False, eq=False)
 class DownloadChanged(Record):
     """A download's state or progress, told to everybody a few times a second; a `gone` one is off the list."""
 
@@ -101,7 +89,6 @@ class DownloadChanged(Record):
     gone: bool = False
 
 
-@dataclass(frozen=True, repr=False, eq=False)
 class DownloadsListed(Record):
     """All downloads, in the order they run, and the bytes free where they go."""
 
@@ -110,7 +97,6 @@ class DownloadsListed(Record):
     free_bytes: int
 
 
-@dataclass(frozen=True, repr=False, eq=False)
 class HubAccount(Record):
     """Where the token comes from: "keychain", "file" (private, where there is no keychain), "environment", "login", or none.
 

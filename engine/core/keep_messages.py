@@ -1,6 +1,5 @@
 """Commands and events of keeping models: remove, rename, notes, an own chat template, updates, quantizing."""
 
-from dataclasses import dataclass
 from typing import Literal
 
 from engine.core.record import Record
@@ -8,7 +7,6 @@ from engine.core.record import Record
 type QuantizeBits = Literal["8", "6", "4", "3", "mixed"]
 
 
-@dataclass(frozen=True, repr=False, eq=False)
 class RemoveModel(Record):
     """Move a model's files to the system's trash, or delete them `for_good`; answered by `ModelRemoved`.
 
@@ -20,7 +18,6 @@ class RemoveModel(Record):
     for_good: bool = False
 
 
-@dataclass(frozen=True, repr=False, eq=False)
 class RenameModel(Record):
     """Call a model by another name in Flint alone, "" by its own again; no file is touched."""
 
@@ -29,7 +26,6 @@ class RenameModel(Record):
     name: str
 
 
-@dataclass(frozen=True, repr=False, eq=False)
 class NoteModel(Record):
     """Keep a person's notes on a model, "" none."""
 
@@ -38,7 +34,6 @@ class NoteModel(Record):
     notes: str
 
 
-@dataclass(frozen=True, repr=False, eq=False)
 class AskModelTemplate(Record):
     """Ask for a model's chat template and what it makes of a short conversation; answered by `ModelTemplate`.
 
@@ -50,7 +45,6 @@ class AskModelTemplate(Record):
     draft: str = ""
 
 
-@dataclass(frozen=True, repr=False, eq=False)
 class SetModelTemplate(Record):
     """Use another chat template for a model from now on, "" its own again; answered by `ModelTemplate`.
 
@@ -62,7 +56,6 @@ class SetModelTemplate(Record):
     template: str
 
 
-@dataclass(frozen=True, repr=False, eq=False)
 class CheckForUpdate(Record):
     """Ask the hub whether it has a newer version of a model from there; answered by `UpdateChecked`."""
 
@@ -70,7 +63,6 @@ class CheckForUpdate(Record):
     model_id: str
 
 
-@dataclass(frozen=True, repr=False, eq=False)
 class QuantizeModel(Record):
     """Make a smaller copy of a model in Flint's own folder; reports `QuantizeProgress`, then `ModelQuantized`.
 
@@ -84,7 +76,6 @@ class QuantizeModel(Record):
     name: str = ""
 
 
-@dataclass(frozen=True, repr=False, eq=False)
 class ModelRemoved(Record):
     """A model is gone from its place: `freed_bytes` are, or will be once the trash is emptied. `trash` is where it lies now."""
 
@@ -95,7 +86,6 @@ class ModelRemoved(Record):
     trash: str = ""
 
 
-@dataclass(frozen=True, repr=False, eq=False)
 class ModelTemplate(Record):
     """A model's chat template: its `own`, the one in use `instead` ("" none), and the `preview` of what was tried.
 
@@ -110,7 +100,6 @@ class ModelTemplate(Record):
     problem: str = ""
 
 
-@dataclass(frozen=True, repr=False, eq=False)
 class UpdateChecked(Record):
     """Whether the hub has another version than the one `here`; both are commits."""
 
@@ -121,7 +110,6 @@ class UpdateChecked(Record):
     there: str
 
 
-@dataclass(frozen=True, repr=False, eq=False)
 class QuantizeProgress(Record):
     """How far it is: `fraction` from 0 to 1, `stage` in words; `predicted_bytes` is the size it will have."""
 
@@ -131,7 +119,6 @@ class QuantizeProgress(Record):
     predicted_bytes: int
 
 
-@dataclass(frozen=True, repr=False, eq=False)
 class ModelQuantized(Record):
     """The smaller model is there. Perplexities are over the text that ships with Flint: lower is better."""
 

@@ -2,7 +2,6 @@
 
 import math
 import re
-from dataclasses import dataclass
 
 from engine.core.errors import SettingsError
 from engine.core.record import Record
@@ -14,7 +13,6 @@ _ID = re.compile(r"#([0-9]{1,9})")
 _HINT = r"Write one token=bias a line: late=-5, or #123=2 for a token's id. A leading space counts; \n is a line break."
 
 
-@dataclass(frozen=True, repr=False, eq=False)
 class Bias(Record):
     """What is added to one token's logit. `token` is its text exactly, or its id."""
 

@@ -1,6 +1,6 @@
 """Commands go to the engine, events come back: frozen plain data in two closed unions, which `codec` writes as JSON."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, get_args
 
 from engine.core.errors import ErrorInfo
@@ -40,14 +40,12 @@ from engine.core.settings import Sampling
 # -- commands ------------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, repr=False, eq=False)
 class ListModels(Record):
     """Look for the models on this machine; answered by `ModelsListed`, then the request's end."""
 
     request_id: str
 
 
-@dataclass(frozen=True, repr=False, eq=False)
 class ImportModel(Record):
     """Import a GGUF into Flint's own folder; reports `ImportProgress`, then `ModelImported`."""
 
@@ -56,7 +54,6 @@ class ImportModel(Record):
     name: str = ""
 
 
-@dataclass(frozen=True, repr=False, eq=False)
 class LoadModel(Record):
     """Load a model (importing it first where it must be) in place of the one before.
 
@@ -70,14 +67,12 @@ class LoadModel(Record):
     memory_guard: MemoryGuard = "ask"
 
 
-@dataclass(frozen=True, repr=False, eq=False)
 class UnloadModel(Record):
     """Drop the loaded model and give its memory back; reports `ModelUnloaded`."""
 
     request_id: str
 
 
-@dataclass(frozen=True, repr=False, eq=False)
 class Generate(Record):
     """Continue a conversation: `messages` end with the user's, or with a reply that goes on where it was cut.
 
@@ -111,7 +106,6 @@ class Generate(Record):
     unset: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, repr=False, eq=False)
 class InspectPrompt(Record):
     """Show what the loaded model would be given for `prompt`, which is not answered; reports `PromptInspected`.
 
@@ -122,7 +116,6 @@ class InspectPrompt(Record):
     prompt: Generate
 
 
-@dataclass(frozen=True, repr=False, eq=False)
 class CountPrompt(Record):
     """Count the tokens of the prompt that `request` would be, and of each of the `texts`; answered by `PromptCounted`.
 
@@ -135,7 +128,6 @@ class CountPrompt(Record):
     texts: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, repr=False, eq=False)
 class Cancel(Record):
     """Stop the request named by `target`: within one prefill chunk or one token when it runs, at once when it waits."""
 
@@ -143,7 +135,6 @@ class Cancel(Record):
     target: str
 
 
-@dataclass(frozen=True, repr=False, eq=False)
 class SetUnloadAfter(Record):
     """Unload an idle model after this many seconds; 0 never."""
 
@@ -151,7 +142,6 @@ class SetUnloadAfter(Record):
     seconds: float
 
 
-@dataclass(frozen=True, repr=False, eq=False)
 class SetPrefixCache(Record):
     """Keep at most so many bytes of what was read: in memory besides the live conversation, and on disk. 0 keeps nothing."""
 
@@ -160,7 +150,6 @@ class SetPrefixCache(Record):
     disk_bytes: int
 
 
-@dataclass(frozen=True, repr=False, eq=False)
 class ForgetChats(Record):
     """Take what belongs to none but these chats out of the prefix cache, of every model; for chats removed for good."""
 
@@ -168,14 +157,12 @@ class ForgetChats(Record):
     chat_ids: tuple[str, ...]
 
 
-@dataclass(frozen=True, repr=False, eq=False)
 class ClearPrefixCache(Record):
     """Forget everything that was read, in memory and on disk."""
 
     request_id: str
 
 
-@dataclass(frozen=True, repr=False, eq=False)
 class Shutdown(Record):
     """Cancel what runs, end every request, free the model and end the engine thread."""
 
@@ -185,7 +172,6 @@ class Shutdown(Record):
 # -- events --------------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, repr=False, eq=False)
 class ModelsListed(Record):
     """The models on this machine, the ready ones first."""
 
@@ -193,7 +179,6 @@ class ModelsListed(Record):
     models: tuple[ModelEntry, ...]
 
 
-@dataclass(frozen=True, repr=False, eq=False)
 class ImportProgress(Record):
     """Bytes converted so far, of all."""
 
@@ -202,7 +187,6 @@ class ImportProgress(Record):
     total_bytes: int
 
 
-@dataclass(frozen=True, repr=False, eq=False)
 class ModelImported(Record):
     """The GGUF is now a model in Flint's own folder."""
 
@@ -210,7 +194,6 @@ class ModelImported(Record):
     model: ModelEntry
 
 
-@dataclass(frozen=True, repr=False, eq=False)
 class LoadProgress(Record):
     """How far a load is: `fraction` from 0 to 1, `stage` in words."""
 
@@ -220,7 +203,6 @@ class LoadProgress(Record):
     stage: str
 
 
-@dataclass(frozen=True, repr=False, eq=False)
 class ModelLoaded(Record):
     """The model can answer now."""
 
@@ -228,7 +210,6 @@ class ModelLoaded(Record):
     model: LoadedModel
 
 
-@dataclass(frozen=True, repr=False, eq=False)
 class ModelUnloaded(Record):
     """No model is held any more; `idle` says that it was Flint's own decision."""
 
@@ -236,7 +217,6 @@ class ModelUnloaded(Record):
     idle: bool = False
 
 
-@dataclass(frozen=True, repr=False, eq=False)
 class MemoryRefused(Record):
     """A reply would take more memory than is safe; its request fails, and nothing was read. Sizes in bytes.
 
@@ -253,7 +233,6 @@ class MemoryRefused(Record):
     arithmetic: tuple[str, ...]
 
 
-@dataclass(frozen=True, repr=False, eq=False)
 class Compacting(Record):
     """The older turns are being summarised: `tokens` of the summary are written."""
 
@@ -261,7 +240,6 @@ class Compacting(Record):
     tokens: int
 
 
-@dataclass(frozen=True, repr=False, eq=False)
 class ContextCompacted(Record):
     """The first `messages` of the request's conversation (the system's not counted) are now this `summary` to the model."""
 
@@ -270,7 +248,6 @@ class ContextCompacted(Record):
     messages: int
 
 
-@dataclass(frozen=True, repr=False, eq=False)
 class PrefillProgress(Record):
     """Prompt tokens read: `done` of `total` new ones, beside `cached` that were known.
 
@@ -285,7 +262,6 @@ class PrefillProgress(Record):
     context: int = 0
 
 
-@dataclass(frozen=True, repr=False, eq=False)
 class PromptInspected(Record):
     """The exact prompt: `ids` in order, the first `cached` of which would not be read again now; `text` is what was encoded.
 
@@ -312,7 +288,6 @@ class PromptInspected(Record):
     section_ends: tuple[int, ...]
 
 
-@dataclass(frozen=True, repr=False, eq=False)
 class TextDelta(Record):
     """More of the reply: answer `text`, or `reasoning` where the model thinks aloud.
 
@@ -331,7 +306,6 @@ class TextDelta(Record):
     reasoning_s: float = 0.0
 
 
-@dataclass(frozen=True, repr=False, eq=False)
 class ReplyOdds(Record):
     """How likely the tokens of a reply were, right before its end."""
 
@@ -339,7 +313,6 @@ class ReplyOdds(Record):
     odds: TokenOdds
 
 
-@dataclass(frozen=True, repr=False, eq=False)
 class Replayed(Record):
     """A reply was made once more: the `same`, or the first `tokens` of it and then `got` where `expected` was written.
 
@@ -354,7 +327,6 @@ class Replayed(Record):
     reasons: tuple[str, ...]
 
 
-@dataclass(frozen=True, repr=False, eq=False)
 class PromptCounted(Record):
     """A prompt of so many `tokens`: `words` of them are the last message's own, `cached` need not be read again.
 
@@ -372,7 +344,6 @@ class PromptCounted(Record):
     texts: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True, repr=False, eq=False)
 class NextTokens(Record):
     """A next-token distribution of a reply, before its end: the newest that left a choice, as the model gave it.
 
@@ -388,7 +359,6 @@ class NextTokens(Record):
     tail_logprobs: tuple[float, ...] = ()
 
 
-@dataclass(frozen=True, repr=False, eq=False)
 class MemoryMeasured(Record):
     """A memory reading, sent while something runs and when something changed."""
 
@@ -396,7 +366,6 @@ class MemoryMeasured(Record):
     reading: MemoryReading
 
 
-@dataclass(frozen=True, repr=False, eq=False)
 class Finished(Record):
     """The request is done; a reply's facts come with it."""
 
@@ -404,7 +373,6 @@ class Finished(Record):
     reply: ReplyFacts | None = None
 
 
-@dataclass(frozen=True, repr=False, eq=False)
 class Cancelled(Record):
     """The request was stopped because somebody asked; what was measured of a reply until then comes with it."""
 
@@ -412,7 +380,6 @@ class Cancelled(Record):
     reply: ReplyFacts | None = None
 
 
-@dataclass(frozen=True, repr=False, eq=False)
 class Failed(Record):
     """The request could not be done."""
 

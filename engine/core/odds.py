@@ -1,6 +1,6 @@
 """The probabilities a model gave to the tokens of a reply, and to the likeliest in their place."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from engine.core.record import Record
 
@@ -11,7 +11,6 @@ ALTERNATIVES = 5
 """How many of the likeliest tokens are kept for each place."""
 
 
-@dataclass(frozen=True, repr=False, eq=False)
 class TokenOdds(Record):
     """One reply's tokens and their natural log-probabilities, as the model gave them: before penalties and temperature.
 

@@ -2,12 +2,12 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
+from engine.core.record import Record
 
-@dataclass(frozen=True)
-class Paths:
+
+class Paths(Record):
     """The folders of one user. Nothing here is created until something is written."""
 
     data: Path

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from engine.core.errors import SettingsError
 from engine.core.preferences import Preferences
@@ -24,7 +24,6 @@ SHAPE = tuple(name for name in NAMES if name not in _LIMITS)
 """Those that every preset decides: what it does not name goes to Flint's default."""
 
 
-@dataclass(frozen=True, repr=False, eq=False)
 class Preset(Record):
     """Values under a name. What of `SHAPE` it does not name has Flint's default; anything else it leaves as it is."""
 

@@ -1,14 +1,13 @@
 """How the next token is drawn: the settings that the sampler reads."""
 
 from collections.abc import Collection
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 
 from engine.core.logit_bias import read_biases
 from engine.core.record import Record
 from engine.core.setting import Value, declared
 
 
-@dataclass(frozen=True, repr=False, eq=False)
 class Sampling(Record):
     """How the next token is drawn.
 
@@ -195,7 +194,6 @@ class Sampling(Record):
     )
 
 
-@dataclass(frozen=True, repr=False, eq=False)
 class Recommended(Record):
     """The sampling that a model comes with, as its generation_config.json says; None where that says nothing."""
 

@@ -3,7 +3,7 @@
 import enum
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from engine.core.errors import SettingsError
@@ -32,7 +32,6 @@ class Scope(enum.Enum):
     CHAT = "chat"
 
 
-@dataclass(frozen=True, repr=False, eq=False)
 class Setting(Record):
     """One declared setting.
 

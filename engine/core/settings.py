@@ -3,7 +3,7 @@
 import contextlib
 import dataclasses
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Any, Literal, cast, get_args, get_origin, get_type_hints
 
 from engine.core.errors import SettingsError
@@ -13,7 +13,6 @@ from engine.core.setting import Applies, Scope, Setting, Value
 from engine.core.setting import declared as _setting
 
 
-@dataclass(frozen=True, repr=False, eq=False)
 class Conversation(Record):
     """What a conversation is held with."""
 
@@ -37,7 +36,6 @@ class Conversation(Record):
     )
 
 
-@dataclass(frozen=True, repr=False, eq=False)
 class KeyValueCache(Record):
     """How the KV cache is kept, and what happens when the context is full."""
 
@@ -77,7 +75,6 @@ class KeyValueCache(Record):
     )
 
 
-@dataclass(frozen=True, repr=False, eq=False)
 class Engine(Record):
     """How a model is held in memory."""
 
@@ -101,7 +98,6 @@ class Engine(Record):
     )
 
 
-@dataclass(frozen=True, repr=False, eq=False)
 class Memory(Record):
     """What is kept of conversations that were read, so that they are not read again."""
 
@@ -126,7 +122,6 @@ class Memory(Record):
     )
 
 
-@dataclass(frozen=True, repr=False, eq=False)
 class Inspection(Record):
     """What is kept of a reply for the inspector."""
 
@@ -140,7 +135,6 @@ class Inspection(Record):
     )
 
 
-@dataclass(frozen=True, repr=False, eq=False)
 class Appearance(Record):
     """How Flint looks."""
 
@@ -173,7 +167,6 @@ class Appearance(Record):
     )
 
 
-@dataclass(frozen=True, repr=False, eq=False)
 class Folders(Record):
     """Where large things are kept."""
 
@@ -185,7 +178,6 @@ class Folders(Record):
     )
 
 
-@dataclass(frozen=True, repr=False, eq=False)
 class Group(Record):
     """A heading of the settings panel and the dataclass that declares what stands under it."""
 

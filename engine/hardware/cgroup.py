@@ -1,19 +1,18 @@
 """The memory limit of a Linux control group (a container, a systemd slice), which the machine's own figures do not show."""
 
-from dataclasses import dataclass
 from pathlib import Path
 
+from engine.core.record import Record
 
-@dataclass(frozen=True)
-class CgroupMemory:
+
+class CgroupMemory(Record):
     """A control group's memory in bytes: its `limit`, and what may still be taken before it is reached."""
 
     limit: int
     available: int
 
 
-@dataclass(frozen=True)
-class _Hierarchy:
+class _Hierarchy(Record):
     """How one version of control groups names things."""
 
     folder: str

@@ -9,7 +9,6 @@ import fcntl
 import json
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +20,6 @@ VERSION = 1
 LONGEST_NAME = 120
 
 
-@dataclass(frozen=True, repr=False, eq=False)
 class ModelNote(Record):
     """What is noted of one model: `used_at` in seconds since 1970, 0 where it never was; "" stands for nothing."""
 

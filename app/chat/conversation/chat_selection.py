@@ -1,7 +1,6 @@
 """Selecting over several messages: from one point of the conversation to another, whichever of them are on screen."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, QPoint, Qt, Signal
@@ -12,6 +11,7 @@ from app.chat.conversation.drag_scroll import DragScroll
 from app.chat.conversation.message import MessageView
 from app.chat.conversation.selection_copy import Part, SelectionCopy
 from app.chat.text.message_text import MessageText
+from engine.core.record import Record
 
 if TYPE_CHECKING:
     from app.chat.conversation.transcript import Transcript
@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 _KEEP = QTextCursor.MoveMode.KeepAnchor
 
 
-@dataclass(frozen=True)
-class Point:
+class Point(Record):
     """A place in the conversation: in what was thought (`part` 0) or in the text (1) of a message, by document position."""
 
     message_id: str

@@ -2,14 +2,13 @@
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import accumulate
 
 from app.chat.conversation.needle import Span
+from engine.core.record import Record
 
 
-@dataclass(frozen=True)
-class Places:
+class Places(Record):
     """Where a message has the words: first in what was thought, then in the answer."""
 
     thought: Sequence[Span] = ()

@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QGuiApplication, QResizeEvent, QWheelEvent
@@ -17,18 +17,17 @@ from app.chat.conversation.spacing import COLUMN, EDGE, LINE, MARGINS, estimated
 from app.chat.conversation.view_pool import ViewPool
 from app.theme import Theme
 from engine.chats.records import StoredMessage
+from engine.core.record import Record
 
 
-@dataclass(frozen=True)
-class _Anchor:
+class _Anchor(Record):
     """What the reader looks at: message `index`, its top `offset` pixels under the view's (negative: above it)."""
 
     index: int
     offset: int
 
 
-@dataclass(frozen=True)
-class _Reading:
+class _Reading(Record):
     """The text a reader has at the view's top: a position in a message, `offset` pixels under the top.
 
     Kept over a row of resizes, so that going back to the first width leads back to the first place.

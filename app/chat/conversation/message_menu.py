@@ -1,7 +1,6 @@
 """The menu of a message: everything that can be done with it, and what can't be done now greyed."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 
 from PySide6.QtWidgets import QMenu
@@ -9,14 +8,14 @@ from PySide6.QtWidgets import QMenu
 from app.chat.conversation.stats_line import is_cut
 from engine.chats.records import StoredMessage
 from engine.core.facts import ModelEntry
+from engine.core.record import Record
 from engine.core.setting import Value
 from engine.core.settings import BY_NAME, Sampling
 
 STEP = 0.3
 
 
-@dataclass(frozen=True)
-class Offer:
+class Offer(Record):
     """What a menu is made for: `last` says that nothing follows the message, `busy` that a reply is on its way."""
 
     message: StoredMessage
@@ -27,8 +26,7 @@ class Offer:
     sampling: Sampling
 
 
-@dataclass(frozen=True)
-class Deeds:
+class Deeds(Record):
     """What the entries of a menu do; those with arguments get the model's id, the settings or the step."""
 
     copy: Callable[[], object]

@@ -3,7 +3,6 @@
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Literal
 
 from PySide6.QtCore import QMimeData, QObject, QTimer
@@ -15,14 +14,14 @@ from app.chat.text.document import Document
 from app.chat.text.selection import selected_markdown, selected_text
 from app.theme import Theme
 from engine.chats.records import StoredMessage
+from engine.core.record import Record
 
 _SLICE_S = 0.02
 
 type Kind = Literal["both", "markdown", "plain"]
 
 
-@dataclass(frozen=True)
-class Part:
+class Part(Record):
     """What is selected of a message, of its thought or its text: from position `start` to `end` or, beyond it, the text's end.
 
     The two may be the other way round. `view` is the widget that shows the message, if one does.

@@ -1,11 +1,12 @@
 """What the inspector says about a prompt: which reply's it is, what was cached and what was read, in words."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from engine.chats.attachment import Attachment
 from engine.chats.records import StoredMessage
 from engine.core.messages import PromptInspected
+from engine.core.record import Record
 from engine.core.sizes import count_text
 
 NEXT = "next"
@@ -23,8 +24,7 @@ UNLOADED = (
 )
 
 
-@dataclass(frozen=True)
-class Reading:
+class Reading(Record):
     """How a prompt was read: its first `cached` tokens were known; `word` names the others, `note` counts both."""
 
     cached: int

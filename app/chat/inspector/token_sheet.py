@@ -1,11 +1,11 @@
 """Tokens as the inspector shows them: what each looks like, the sections they stand in, and what their ground says."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from math import log
 
 from engine.core.messages import PromptInspected
 from engine.core.odds import PART, TokenOdds
+from engine.core.record import Record
 
 CACHED, READ, SHADES = 0, 1, 2
 """Grounds of a token: it was cached, it was read; from `SHADES` on, how unlikely it was, in four steps."""
@@ -20,8 +20,7 @@ type Run = tuple[str, bool]
 """A piece of a token's text, and whether it stands for something that can't be seen."""
 
 
-@dataclass(frozen=True)
-class Face:
+class Face(Record):
     """What one token of the vocabulary looks like; `bytes_hex` may be empty where nobody said."""
 
     text: str
@@ -29,8 +28,7 @@ class Face:
     special: bool = False
 
 
-@dataclass(frozen=True)
-class Section:
+class Section(Record):
     """The tokens up to `stop` that belong together, under a title with a note at its right."""
 
     title: str
@@ -38,8 +36,7 @@ class Section:
     note: str = ""
 
 
-@dataclass(frozen=True)
-class TokenSheet:
+class TokenSheet(Record):
     """`ids` in order, with a ground (an index into `GROUNDS`) for each."""
 
     ids: Sequence[int]

@@ -1,7 +1,6 @@
 """Chats on their way to a folder, to the pinned ones, or out of either: where a drag would put them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from PySide6.QtCore import QMimeData, QPoint, QRect, Qt
 from PySide6.QtGui import QFontMetrics, QPainter, QPixmap
@@ -10,12 +9,12 @@ from app.chat.sidebar.chat_list import CHATS_MIME, UNTITLED, Row
 from app.chat.sidebar.chat_rows import FOLDERS, PINNED
 from app.theme import Theme
 from app.widgets.frame import draw_frame
+from engine.core.record import Record
 
 _WIDTH, _HEIGHT, _PADDING, _RADIUS = 220, 28, 8, 6
 
 
-@dataclass(frozen=True)
-class Target:
+class Target(Record):
     """Where dragged chats would go: among the pinned ones, into a folder, or ("") out of both. `place` is the row to mark."""
 
     place: int

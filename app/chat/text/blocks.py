@@ -1,8 +1,9 @@
 """What a reply is made of once its markdown is read: a flat row of blocks, plain data, nothing of Qt."""
 
-from dataclasses import dataclass
 from enum import Enum, IntFlag
 from typing import Literal
+
+from engine.core.record import Record
 
 
 class Mark(IntFlag):
@@ -20,8 +21,7 @@ class Mark(IntFlag):
     RAISED = 128
 
 
-@dataclass(frozen=True)
-class Run:
+class Run(Record):
     """Text in one style; `href` is where a link leads, empty for other text. A line break is U+2028."""
 
     text: str
@@ -38,8 +38,7 @@ class Gap(Enum):
     NONE = 0
 
 
-@dataclass(frozen=True)
-class Marker:
+class Marker(Record):
     """A list item's sign: a bullet, a number or a check box, standing in the space before `right` pixels.
 
     `note`: the sign is a footnote's label.
@@ -50,8 +49,7 @@ class Marker:
     note: bool = False
 
 
-@dataclass(frozen=True)
-class Place:
+class Place(Record):
     """Where a block stands.
 
     `indent` pixels from the column's left edge, within block quotes whose bars stand at `quotes`; the first `joined` of them go
@@ -65,8 +63,7 @@ class Place:
     markers: tuple[Marker, ...] = ()
 
 
-@dataclass(frozen=True)
-class Paragraph:
+class Paragraph(Record):
     """Text; `level` 1 to 6 for a heading, 0 for reading text."""
 
     place: Place
@@ -74,8 +71,7 @@ class Paragraph:
     level: int = 0
 
 
-@dataclass(frozen=True)
-class Code:
+class Code(Record):
     """A code block: its language as written, its text without the last line break; `closed` once nothing can follow."""
 
     place: Place
@@ -84,8 +80,7 @@ class Code:
     closed: bool
 
 
-@dataclass(frozen=True)
-class Column:
+class Column(Record):
     """A table's column; `share` of the width in percent, `longest` the characters of its longest cell."""
 
     align: Literal["left", "center", "right"]
@@ -96,8 +91,7 @@ class Column:
 type Row = tuple[tuple[Run, ...], ...]
 
 
-@dataclass(frozen=True)
-class TableRows:
+class TableRows(Record):
     """Rows of a table that follow one another: a long table is several of these. `head`: the first row is the heading."""
 
     place: Place
@@ -106,16 +100,14 @@ class TableRows:
     rows: tuple[Row, ...]
 
 
-@dataclass(frozen=True)
-class Equation:
+class Equation(Record):
     """A formula set apart: its source as written, delimiters included, lines broken by U+2028."""
 
     place: Place
     source: str
 
 
-@dataclass(frozen=True)
-class Rule:
+class Rule(Record):
     """A line across."""
 
     place: Place

@@ -3,8 +3,9 @@
 import re
 import sys
 import time
-from dataclasses import dataclass
 from typing import Any
+
+from engine.core.record import Record
 
 UNIT = 16
 _LONGEST = 3_000
@@ -35,8 +36,7 @@ class _TooLongError(Exception):
     """Drawing took longer than a formula may."""
 
 
-@dataclass(frozen=True)
-class Formula:
+class Formula(Record):
     """A drawn formula: black paths as SVG, in pixels at a text size of `UNIT`; `descent` is what reaches under the baseline."""
 
     svg: bytes

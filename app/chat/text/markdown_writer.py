@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from app.chat.text.blocks import Block, Code, Equation, Gap, Mark, Marker, Paragraph, Row, Rule, Run, TableRows
 from app.chat.text.inline import LINE_BREAK
 from app.chat.text.units import BULLET, CHECKED_BOX, OPEN_BOX
+from engine.core.record import Record
 
 _SIGNS = {BULLET: "-", OPEN_BOX: "- [ ]", CHECKED_BOX: "- [x]"}
 _WRAPPED = ((Mark.BOLD, "**"), (Mark.ITALIC, "*"), (Mark.STRIKE, "~~"))
@@ -16,8 +17,7 @@ _SPECIAL = re.compile(r"[*`]|\\(?=[!-/:-@\[-`{-~])|(?<![^\W_])_|_(?![^\W_])|~~|(
 _LINE_START = re.compile(r"^(?:(#{1,6}|[-+])(?=\s|$)|(\d{1,9})([.)])(?=\s|$)|(>|={2,}$|-{2,}$|~{3,}))")
 
 
-@dataclass(frozen=True)
-class _Item:
+class _Item(Record):
     """A list item or footnote that is open: where its text stands in pixels, and how it is written."""
 
     indent: int

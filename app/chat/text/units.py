@@ -9,6 +9,7 @@ from app.chat.text.harmless import harmless
 from app.chat.text.inline import LINE_BREAK, cell_runs, runs
 from app.chat.text.math_syntax import DISPLAY, OPEN, inside
 from app.chat.text.nesting import step
+from engine.core.record import Record
 
 if TYPE_CHECKING:
     from markdown_it.token import Token
@@ -22,8 +23,7 @@ _QUOTE_INDENT = 16
 _LEAST, _SHORT, _LONGEST, _LONG_COUNTS = 3, 12, 60, 0.35
 
 
-@dataclass(frozen=True)
-class OpenList:
+class OpenList(Record):
     """A list that goes on in the next unit: its kind, the next item's number, and whether a blank line stood before it."""
 
     markup: str
@@ -31,8 +31,7 @@ class OpenList:
     blank_before: bool
 
 
-@dataclass(frozen=True)
-class OpenTable:
+class OpenTable(Record):
     """A table that goes on in the next unit: its two heading lines as written, and its columns."""
 
     heading: str
@@ -42,8 +41,7 @@ class OpenTable:
 type Open = OpenList | OpenTable | None
 
 
-@dataclass(frozen=True)
-class Unit:
+class Unit(Record):
     """Blocks that start at source line `line` (from 0); `opened` is what they go on with.
 
     `undecided`: what comes next may show that they are none, but part of the unit before.
