@@ -39,21 +39,21 @@ class Gap(Enum):
 
 
 class Marker(Record):
-    """A list item's sign: a bullet, a number or a check box, standing in the space before `right` pixels.
+    """A list item's sign: a bullet, a number or a check box, standing before its text, which is `indent` pixels in.
 
     `note`: the sign is a footnote's label.
     """
 
     sign: str
-    right: int
+    indent: int
     note: bool = False
 
 
 class Place(Record):
     """Where a block stands.
 
-    `indent` pixels from the column's left edge, within block quotes whose bars stand at `quotes`; the first `joined` of them go
-    on from the block before.
+    `indent` pixels from the column's left edge (at the normal text size), within block quotes whose bars stand at `quotes`; the
+    first `joined` of them go on from the block before. It is in `depth` lists and notes.
     """
 
     gap: Gap = Gap.BLOCK
@@ -61,6 +61,7 @@ class Place(Record):
     quotes: tuple[int, ...] = ()
     joined: int = 0
     markers: tuple[Marker, ...] = ()
+    depth: int = 0
 
 
 class Paragraph(Record):

@@ -3,20 +3,23 @@
 from bisect import bisect_right
 from collections.abc import Iterator
 
-from PySide6.QtCore import QPointF, QRect, QRectF, Qt
-from PySide6.QtGui import QColor, QPainter, QPen, QTextBlock, QTextBlockFormat, QTextDocument, QTextTable
+from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, Qt
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen, QTextBlock, QTextBlockFormat, QTextDocument, QTextTable
 
 from app.chat.text.blocks import Block, Code, Equation, Marker, Paragraph, Place, Rule, TableRows
 from app.chat.text.code import language_name
 from app.chat.text.document import Document
 from app.chat.text.formats import ABOVE_CODE, CODE_HEADER, CODE_PADDING_BOTTOM, CODE_PADDING_SIDE, FRAME_LINE, ROW_PADDING
 from app.chat.text.harmless import harmless_code
+from app.chat.text.nesting import scaled
 from app.chat.text.units import BULLET, CHECKED_BOX, OPEN_BOX
 from app.theme import Theme
 
 _RADIUS = 8
 _BAR = 3
 _BOX = 14
+# Between a sign and its text; how large a note's label is beside its text.
+_SIGN_SPACE, _NOTE_SIZE = 6, 12 / 15
 # What the buttons in a code block's header take of its width.
 _BUTTONS = 160
 
@@ -34,7 +37,7 @@ class Decoration:
         blocks = self._document.blocks
         block = blocks[index]
         width = round(self._text.textWidth())
-        left = block.place.indent
+        left = scaled(block.place.indent, self._theme.text_size)
         if isinstance(block, TableRows):
             table = self._document.table(index)
             top = self._cell_top(table, 0)
@@ -123,39 +126,51 @@ class Decoration:
         mirrored = bool(place.quotes) and self._from_right(index)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(self._theme.color("border"))
-        for depth, left in enumerate(place.quotes):
+        for depth, indent in enumerate(place.quotes):
             top = above if depth < place.joined else space.top()
+            left = scaled(indent, self._theme.text_size)
             left = round(self._text.textWidth()) - left - _BAR if mirrored else left
             painter.drawRect(QRect(left, top, _BAR, space.bottom() + 1 - top))
 
     def _paint_marker(self, painter: QPainter, marker: Marker, baseline: float, mirrored: bool) -> None:
-        width = round(self._text.textWidth())
+        width, space = round(self._text.textWidth()), _SIGN_SPACE * self._scale
+        right = scaled(marker.indent, self._theme.text_size) - space
         if marker.sign == BULLET:
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(self._theme.color("ink-3"))
-            center = marker.right - 6
+            center = right - 6 * self._scale
             radius = 2 * self._scale
             middle = QPointF(width - center if mirrored else center, baseline - 5.5 * self._scale)
             painter.drawEllipse(middle, radius, radius)
         elif marker.sign in (OPEN_BOX, CHECKED_BOX):
-            left = width - marker.right if mirrored else marker.right - _BOX
-            self._paint_box(
-                painter, QRectF(left, baseline - 5 * self._scale - _BOX / 2, _BOX, _BOX), marker.sign == CHECKED_BOX
-            )
+            side = round(_BOX * self._scale)
+            left = round(width - right if mirrored else right - side)
+            top = round(baseline - 5 * self._scale - side / 2)
+            self._paint_box(painter, QRect(left, top, side, side), marker.sign == CHECKED_BOX)
         else:
             painter.setPen(self._theme.color("accent-ink" if marker.note else "ink-2"))
-            painter.setFont(self._theme.font("small" if marker.note else "read"))
-            left = marker.right - painter.fontMetrics().horizontalAdvance(marker.sign)
+            painter.setFont(self._sign_font(marker, right))
+            start = right - painter.fontMetrics().horizontalAdvance(marker.sign)
             painter.setLayoutDirection(Qt.LayoutDirection.RightToLeft if mirrored else Qt.LayoutDirection.LeftToRight)
-            painter.drawText(QPointF(width - marker.right if mirrored else left, baseline), marker.sign)
+            painter.drawText(QPointF(width - right if mirrored else start, baseline), marker.sign)
 
-    def _paint_box(self, painter: QPainter, box: QRectF, checked: bool) -> None:
+    def _sign_font(self, marker: Marker, room: float) -> QFont:
+        """Return the font of a number or a label; what is too long for its `room` is written smaller rather than cut."""
+        font = self._theme.font("read")
+        if marker.note:
+            font.setPixelSize(round(font.pixelSize() * _NOTE_SIZE))
+        needed = QFontMetricsF(font).horizontalAdvance(marker.sign)
+        if needed > room:
+            font.setPixelSize(max(1, int(font.pixelSize() * room / needed)))
+        return font
+
+    def _paint_box(self, painter: QPainter, box: QRect, checked: bool) -> None:
         painter.setPen(QPen(self._theme.color("border-hi"), 1))
         painter.setBrush(self._theme.color("selected") if checked else QColor(0, 0, 0, 0))
-        painter.drawRoundedRect(box.adjusted(0.5, 0.5, -0.5, -0.5), 4, 4)
+        painter.drawRoundedRect(QRectF(box).adjusted(0.5, 0.5, -0.5, -0.5), 4, 4)
         if checked:
             ratio = painter.device().devicePixelRatioF()
-            painter.drawPixmap(box.topLeft() + QPointF(1, 1), self._theme.pixmap("check", "ink", 12, ratio))
+            painter.drawPixmap(box.topLeft() + QPoint(1, 1), self._theme.pixmap("check", "ink", box.width() - 2, ratio))
 
     @property
     def _scale(self) -> float:

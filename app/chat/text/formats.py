@@ -17,6 +17,7 @@ from app.chat.text.blocks import Column, Mark
 from app.chat.text.formula import Formula
 from app.chat.text.math_object import drawn_format, written_format
 from app.chat.text.math_syntax import inside
+from app.chat.text.nesting import scaled
 from app.theme import Theme
 from app.widgets.web_link import shown_address
 
@@ -68,6 +69,10 @@ class Formats:
         """Return the pixels under which a table's columns can't be read any more."""
         return sum(self.column_width(column, _READABLE) for column in columns)
 
+    def indent(self, indent: int) -> int:
+        """Return the pixels that `indent` comes to at the theme's text size."""
+        return scaled(indent, self._theme.text_size)
+
     @property
     def tab_width(self) -> float:
         """Four columns of code, in pixels."""
@@ -85,8 +90,8 @@ class Formats:
         block = self._lines(self._theme.line(self._style(level)), gap, indent)
         if from_right:
             block.setLayoutDirection(Qt.LayoutDirection.RightToLeft)
+            block.setRightMargin(block.leftMargin())
             block.setLeftMargin(0)
-            block.setRightMargin(indent)
         if tall:
             block.setLineHeight(block.lineHeight(), _MINIMUM)
         return block
@@ -110,7 +115,8 @@ class Formats:
 
     def code(self, above: int, indent: int, *, wrap: bool = True) -> QTextBlockFormat:
         """Return the format of a line of code; the first one has the header's room in `above`."""
-        block = self._lines(self._theme.line("code"), above, indent + CODE_PADDING_SIDE)
+        block = self._lines(self._theme.line("code"), above, indent)
+        block.setLeftMargin(block.leftMargin() + CODE_PADDING_SIDE)
         block.setRightMargin(CODE_PADDING_SIDE)
         block.setNonBreakableLines(not wrap)
         return block
@@ -152,7 +158,7 @@ class Formats:
         table.setCellSpacing(0)
         table.setCellPadding(ROW_PADDING)
         table.setTopMargin(gap)
-        table.setLeftMargin(indent)
+        table.setLeftMargin(self.indent(indent))
         if wide:
             widths = [self.column_width(column) for column in columns]
             table.setWidth(QTextLength(QTextLength.Type.FixedLength, sum(widths)))
@@ -170,7 +176,7 @@ class Formats:
         block = QTextBlockFormat()
         block.setLineHeight(height, _FIXED)
         block.setTopMargin(gap)
-        block.setLeftMargin(indent)
+        block.setLeftMargin(self.indent(indent))
         return block
 
     def _run(self, style: str, marks: Mark, href: str) -> QTextCharFormat:

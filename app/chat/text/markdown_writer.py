@@ -35,7 +35,7 @@ def write_markdown(blocks: Sequence[Block]) -> str:
     for index, block in enumerate(blocks):
         place = block.place
         before = blocks[index - 1] if index else None
-        new = [_Item(marker.right + 6, _sign(marker)) for marker in place.markers]
+        new = [_Item(marker.indent, _sign(marker)) for marker in place.markers]
         limit = new[0].indent if new else place.indent + 1
         items = [item for item in items if item.indent < limit]
         if before is not None:

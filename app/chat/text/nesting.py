@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 DEEPEST = 40
 # Pixels: up to the first a level stands as far in as it should, deeper ones by the second.
 _ROOMY, _NARROW = 160, 4
+# What is left of a level where larger text has used up the room.
+_CLOSER = 0.2
 _QUOTE_SIGNS = re.compile(r">(?:[ \t]*>)*")
 _ALSO_ENDS = {
     "blockquote": ["paragraph", "reference", "blockquote", "list"],
@@ -37,6 +39,17 @@ def bound_nesting(reader: "MarkdownIt") -> None:
 def step(indent: int, wanted: int) -> int:
     """Return how much further in the next level stands where `wanted` pixels would be right, and `indent` are taken."""
     return wanted if indent < _ROOMY else _NARROW
+
+
+def scaled(indent: int, percent: int) -> int:
+    """Return the pixels at which what is `indent` far in stands in text of `percent` of its normal size.
+
+    It grows with the text until the room is used up from where deeper levels stand closer anyway.
+    """
+    scale = percent / 100
+    grown = min(indent, _ROOMY / max(1.0, scale))
+    closer = min(indent, _ROOMY) - grown if indent > grown else 0.0
+    return round(grown * scale + closer * _CLOSER + max(0, indent - _ROOMY))
 
 
 def _bounded(rule: "_Rule") -> "_Rule":

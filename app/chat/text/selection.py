@@ -105,7 +105,7 @@ def _part(block: QTextBlock, start: int, end: int, document: Document) -> str:
     if isinstance(owner, Rule):
         return "---"
     if first and from_unit == 0 and owner.place.markers:
-        indent = " " * (2 * (len(owner.place.quotes) + max(0, owner.place.indent // 20 - len(owner.place.markers))))
+        indent = " " * (2 * (len(owner.place.quotes) + owner.place.depth - len(owner.place.markers)))
         return indent + " ".join(marker.sign for marker in owner.place.markers) + " " + part
     return part
 

@@ -55,7 +55,7 @@ class Sideways:
 
     def is_wide(self, block: TableRows) -> bool:
         """Return whether a table's columns can't be read in the width of the text."""
-        room = self._text.textWidth() - block.place.indent
+        room = self._text.textWidth() - self._formats.indent(block.place.indent)
         return 0 < room < self._formats.least_width(block.columns)
 
     def width(self, index: int, block: Block) -> int:
@@ -70,5 +70,5 @@ class Sideways:
 
     def overflows(self, index: int, block: Block) -> bool:
         """Return whether some line of a code block is longer than there is room, wrapped or not."""
-        room = self._text.textWidth() - block.place.indent - 2 * CODE_PADDING_SIDE
+        room = self._text.textWidth() - self._formats.indent(block.place.indent) - 2 * CODE_PADDING_SIDE
         return 0 < room < self._widths.get(index, 0.0)

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 BULLET, OPEN_BOX, CHECKED_BOX = "•", "☐", "☑"
 ROWS_A_UNIT = 16
 
-_BULLET_INDENT, _NUMBER_INDENT, _DIGIT = 20, 28, 9
+# Two digits and what ends them, with the space before the text; each further digit.
+_BULLET_INDENT, _NUMBER_INDENT, _DIGIT = 20, 32, 10
 _QUOTE_INDENT = 16
 # Characters: every column counts the first, a text up to the second whole, what is longer, up to the third, by a part.
 _LEAST, _SHORT, _LONGEST, _LONG_COUNTS = 3, 12, 60, 0.35
@@ -66,7 +67,7 @@ class _Context:
 
     def place(self) -> Place:
         """Return the place of the block that comes now, and go on after it."""
-        place = Place(self.gap, self.indent, self.quotes, min(self.joined, len(self.quotes)), tuple(self.markers))
+        place = Place(self.gap, self.indent, self.quotes, min(self.joined, len(self.quotes)), tuple(self.markers), self.depth)
         self.markers = []
         self.joined = len(self.quotes)
         self.gap = Gap.PART if self.depth or self.quotes else Gap.BLOCK
@@ -174,7 +175,7 @@ def _footnote(tokens: Sequence["Token"], context: _Context, lines: Sequence[str]
     outside = context.indent
     indent = _NUMBER_INDENT + _DIGIT * max(0, len(label) - 2)
     context.indent, context.depth = outside + step(outside, indent), context.depth + 1
-    context.markers.append(Marker(label, context.indent - 6, note=True))
+    context.markers.append(Marker(label, context.indent, note=True))
     for group in _groups(tokens[1:-1], tokens[0].level + 1):
         yield from _blocks(group, context, lines)
     if context.markers:
@@ -185,7 +186,7 @@ def _footnote(tokens: Sequence["Token"], context: _Context, lines: Sequence[str]
 def _paragraph(content: tuple[Run, ...], level: int, context: _Context) -> Paragraph:
     if context.markers and content and content[0].text[:4].lower() in ("[ ] ", "[x] "):
         sign = OPEN_BOX if content[0].text[1] == " " else CHECKED_BOX
-        context.markers[-1] = Marker(sign, context.markers[-1].right)
+        context.markers[-1] = Marker(sign, context.markers[-1].indent)
         content = (replace(content[0], text=content[0].text[4:]), *content[1:])
     return Paragraph(context.place(), content, level)
 
@@ -250,7 +251,7 @@ def _item(tokens: Sequence["Token"], context: _Context, lines: Sequence[str], nu
     if not context.markers:
         context.gap = gap
     context.indent, context.depth = outside + step(outside, indent), context.depth + 1
-    context.markers.append(Marker(sign, context.indent - 6))
+    context.markers.append(Marker(sign, context.indent))
     for group in _groups(tokens[1:-1], tokens[0].level + 1):
         yield from _blocks(group, context, lines)
     if context.markers:

@@ -109,6 +109,15 @@ def test_formulas_are_copied_as_they_were_written(theme):
     assert "\ufffc" not in selected_markdown(everything, document)
 
 
+@pytest.mark.parametrize("sign", ["-", "1."])
+def test_each_list_within_another_is_copied_two_spaces_further_in(theme, sign):
+    lines = [f"{' ' * (len(sign) + 1) * depth}{sign} item" for depth in range(5)]
+    document = shown(theme, "\n".join(lines))
+    everything = select(document, 0, document.document.characterCount() - 1)
+    item = "• item" if sign == "-" else f"{sign} item"
+    assert selected_text(everything, document).split("\n") == [f"{'  ' * depth}{item}" for depth in range(5)]
+
+
 def test_nothing_selected_is_nothing(theme):
     document = shown(theme, "text")
     assert selected_markdown(select(document, 2, 2), document) == ""
