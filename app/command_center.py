@@ -41,7 +41,7 @@ class CommandCenter(QObject):
         found = self._window.findChild(Palette)
         palette = found or Palette(self._theme, self._window)
         if palette.isVisible():
-            palette.close_palette()
+            palette.leave()
         else:
             palette.open_with(self.items())
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QAbstractListModel, QEvent, QModelIndex, QObject, QPersistentModelIndex, QRect, QSize, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent
+from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistentModelIndex, QRect, QSize, Qt
+from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QApplication,
@@ -15,14 +15,13 @@ from PySide6.QtWidgets import (
     QVBoxLayout,
     QWidget,
 )
-from shiboken6 import isValid
 
 from app.palette_items import Item, matching
 from app.theme import Theme
+from app.widgets.cover import Cover
 from app.widgets.filter_field import FilterField
 from app.widgets.frame import draw_frame
 from app.widgets.label import Label
-from app.widgets.shadow import Shadow
 
 type Index = QModelIndex | QPersistentModelIndex
 
@@ -31,26 +30,19 @@ _ROW, _ROWS, _INSET, _PADDING, _ROW_RADIUS = 32, 10, 4, 12, 6
 _ITEM_ROLE = Qt.ItemDataRole.UserRole
 
 
-class Palette(QWidget):
-    """Covers the window without being seen, so that a press beside the card closes it. `closed` comes once, at the end.
-
-    The items are given anew each time it opens. What was chosen is done after the palette is gone and the focus is back.
-    """
-
-    closed = Signal()
+class Palette(Cover):
+    """The items are given anew each time it opens. What was chosen is done after it is gone and the focus is back."""
 
     def __init__(self, theme: Theme, window: QWidget) -> None:
         super().__init__(window)
         self._items: Sequence[Item] = ()
-        self._before: Sequence[QWidget] = ()
         self._card = _Card(theme, self)
-        self._shadow = Shadow(theme, self._card, _RADIUS)
+        self.set_seen(theme, self._card, _RADIUS)
         self.setObjectName("palette")
         self.setAccessibleName("Commands")
         self._card.field.textChanged.connect(self._narrow)
         self._card.field.moved.connect(self._move)
         self._card.list.clicked.connect(self._choose)
-        self.hide()
 
     @property
     def shown(self) -> Sequence[Item]:
@@ -60,49 +52,10 @@ class Palette(QWidget):
     def open_with(self, items: Sequence[Item]) -> None:
         """Show the palette with these items and take the keyboard."""
         self._items = items
-        self._before = _with_parents(QApplication.focusWidget())
         self._card.field.clear()
         self._narrow("")
-        self._place()
-        self.show()
-        self.raise_()
+        self.open_over(_with_parents(QApplication.focusWidget()))
         self._card.field.setFocus(Qt.FocusReason.ShortcutFocusReason)
-        self.window().installEventFilter(self)
-
-    def close_palette(self) -> None:
-        """Take the palette away and give the keyboard back."""
-        if self.isHidden():
-            return
-        self.window().removeEventFilter(self)
-        self.hide()
-        before, self._before = self._before, ()
-        # What had it may be gone by now, as a title's field is, or out of sight: then it is for what that was in.
-        for widget in before:
-            if isValid(widget) and widget.isVisible() and widget.focusPolicy() != Qt.FocusPolicy.NoFocus:
-                widget.setFocus(Qt.FocusReason.PopupFocusReason)
-                break
-        else:
-            self._card.field.clearFocus()
-        self.closed.emit()
-
-    def mousePressEvent(self, event: QMouseEvent) -> None:
-        """A press beside the card closes, and does nothing else."""
-        if not self._card.geometry().contains(event.position().toPoint()):
-            self.close_palette()
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Escape closes; no other key reaches the window behind."""
-        if event.key() == Qt.Key.Key_Escape:
-            self.close_palette()
-        event.accept()
-
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Follow the window's size; go when the window goes."""
-        if event.type() == QEvent.Type.Resize:
-            self._place()
-        elif event.type() in (QEvent.Type.Hide, QEvent.Type.Close):
-            self.close_palette()
-        return super().eventFilter(watched, event)
 
     def focusNextPrevChild(self, _next: bool) -> bool:
         """Tab stays in the field: there is one."""
@@ -110,7 +63,7 @@ class Palette(QWidget):
 
     def _narrow(self, query: str) -> None:
         self._card.show_items(matching(self._items, query))
-        self._place()
+        self.place()
 
     def _move(self, event: QKeyEvent) -> None:
         """Take a key that belongs to the list."""
@@ -124,12 +77,12 @@ class Palette(QWidget):
     def _choose(self, index: QModelIndex) -> None:
         if index.isValid():
             item: Item = index.data(_ITEM_ROLE)
-            self.close_palette()
+            self.leave()
             item.work()
 
-    def _place(self) -> None:
+    def place(self) -> None:
+        """Put the card in the middle, near the top."""
         window = self.window()
-        self.setGeometry(window.rect())
         top = min(_TOP, window.height() // 8)
         width = min(_WIDTH, window.width() - 2 * _MARGIN)
         height = min(self._card.wanted_height(), window.height() - top - _MARGIN)

@@ -114,7 +114,7 @@ class ModelPicker(QAbstractButton):
     def open_list(self) -> None:
         """Open the list under the picker; with the list open, close it."""
         if self._popover is not None:
-            self._popover.close_popover()
+            self._popover.leave()
             return
         from app.models.popover import ModelPopover  # Not before it is wanted: the window itself comes sooner.
 
@@ -125,7 +125,7 @@ class ModelPicker(QAbstractButton):
         popover.closed.connect(self._forget)
         self._popover = popover
         self._feed()
-        popover.open_under(self)
+        popover.open()
         self.update()
 
     def sizeHint(self) -> QSize:

@@ -3,14 +3,14 @@
 from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QRect, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent
+from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QHBoxLayout, QListView, QVBoxLayout, QWidget
 
 from app.chat.composer.prompt_list import NONE, PromptDelegate, PromptList
 from app.theme import Theme
 from app.widgets.button import Button
+from app.widgets.cover import Cover
 from app.widgets.frame import draw_frame
-from app.widgets.shadow import Shadow
 from app.widgets.text_field import TextField
 from engine.chats.prompts import SystemPrompt
 
@@ -63,8 +63,8 @@ class PromptCard(QFrame):
         draw_frame(QPainter(self), self.rect(), _RADIUS, self._theme.color("raised"), self._theme.color("border"))
 
 
-class PromptPopover(QWidget):
-    """Covers the window unseen, so that a press beside the card closes it. `chosen` carries a text; every choice closes it.
+class PromptPopover(Cover):
+    """Its card lies over `anchor`. `chosen` carries a text; every choice closes it.
 
     Arrows go through the list from the search field too; F2 edits the marked prompt.
     """
@@ -77,7 +77,7 @@ class PromptPopover(QWidget):
         super().__init__(anchor.window())
         self._anchor = anchor
         self.card = PromptCard(theme, self)
-        self._shadow = Shadow(theme, self.card, _RADIUS)
+        self.set_seen(theme, self.card, _RADIUS)
         self.setObjectName("promptPopover")
         self.setAccessibleName("System prompts")
         self.card.search.textChanged.connect(self._narrow)
@@ -88,49 +88,25 @@ class PromptPopover(QWidget):
         self.card.edit.clicked.connect(self._edit)
         for part in (self.card.search, self.card.list):
             part.installEventFilter(self)
-        self.hide()
 
     def open_with(self, prompts: Sequence[SystemPrompt], current: str | None) -> None:
         """Show the prompts over the button, the one in force marked."""
         self.card.search.clear()
         self.card.prompts.set_prompts(prompts, current)
         self._mark(self.card.prompts.row_of_current())
-        self._place()
-        self.window().installEventFilter(self)
-        self.show()
-        self.raise_()
+        self.open_over([self._anchor])
         self.card.search.setFocus(Qt.FocusReason.PopupFocusReason)
 
-    def close_popover(self) -> None:
-        """Take the list away and give the keyboard back."""
-        if self.isVisible():
-            self.window().removeEventFilter(self)
-            self.hide()
-            self._anchor.setFocus(Qt.FocusReason.PopupFocusReason)
-
-    def mousePressEvent(self, event: QMouseEvent) -> None:
-        """A press beside the card closes, and does nothing else."""
-        if not self.card.geometry().contains(event.position().toPoint()):
-            self.close_popover()
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Escape closes; no other key reaches the window behind."""
-        if event.key() == Qt.Key.Key_Escape:
-            self.close_popover()
-        event.accept()
-
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Make the search field and the list one for the keyboard; follow the window's size."""
+        """Make the search field and the list one for the keyboard."""
         if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
             return self._take_key(watched, event)
-        if watched is self.window() and event.type() == QEvent.Type.Resize:
-            self._place()
         return super().eventFilter(watched, event)
 
     def _take_key(self, watched: QObject, event: QKeyEvent) -> bool:
         row = self.card.list.currentIndex().row()
         if event.key() == Qt.Key.Key_Escape:
-            self.close_popover()
+            self.leave()
         elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             self._choose(row)
         elif event.key() == Qt.Key.Key_F2:
@@ -141,9 +117,9 @@ class PromptPopover(QWidget):
             return False
         return True
 
-    def _place(self) -> None:
+    def place(self) -> None:
+        """Put the card over the anchor, as high as its rows."""
         window = self.window()
-        self.setGeometry(window.rect())
         foot = self._anchor.mapTo(window, QPoint(0, -_ABOVE))
         rows = sum(self.card.list.sizeHintForRow(row) for row in range(len(self.card.prompts.shown)))
         height = max(160, min(rows + 24 + 24 + 2 * _EDGE + 16, _MOST, foot.y() - _MARGIN))
@@ -171,15 +147,15 @@ class PromptPopover(QWidget):
     def _choose(self, row: int) -> None:
         if 0 <= row < len(self.card.prompts.shown):
             prompt = self.card.prompts.shown[row]
-            self.close_popover()
+            self.leave()
             self.chosen.emit(prompt.text)
 
     def _new(self) -> None:
-        self.close_popover()
+        self.leave()
         self.new_requested.emit()
 
     def _edit(self) -> None:
         marked = self._marked()
         if marked is not None and marked is not NONE:
-            self.close_popover()
+            self.leave()
             self.edit_requested.emit(marked)
