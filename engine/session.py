@@ -10,6 +10,7 @@ from engine.cache.disk import DiskCache
 from engine.cache.policy import CachePolicy
 from engine.cache.prefix import PrefixCache
 from engine.cache.shelf import Shelf
+from engine.core.context import context_limit
 from engine.core.errors import ContextFull, FlintError, GenerationFailed, OutOfMemory
 from engine.core.facts import Message, ReplyFacts
 from engine.core.messages import (
@@ -38,9 +39,6 @@ from engine.inference.replay import ExactReply
 from engine.inference.reply import Bench, Reply, Room
 from engine.inference.rolling import left_out
 from engine.inference.template import Prompt, render, template_hash
-
-LARGEST_DEFAULT_CONTEXT = 32_768
-"""Context length where none is configured: the trained length, but at most this."""
 
 UNTRAINED = 1 << 40
 """Positions of a model that does not tell how far it was trained to count."""
@@ -90,12 +88,8 @@ class Session:
         return self._bench.template_hash
 
     def context_limit(self, asked: int | None) -> int:
-        """Return the context length in tokens that a request gets: what was asked for is obeyed, up to the trained length.
-
-        A model that does not tell its trained length gets what was asked for.
-        """
-        trained = self.loaded.facts.context or asked or LARGEST_DEFAULT_CONTEXT
-        return min(asked, trained) if asked else min(trained, LARGEST_DEFAULT_CONTEXT)
+        """Return the context length in tokens that a request gets, as the function of that name."""
+        return context_limit(asked, self.loaded.facts.context)
 
     def generate(self, request: Generate, cancelled: Callable[[], bool] = lambda: False) -> Iterator[Event]:
         """Yield PrefillProgress, then TextDelta, then NextTokens, then one Finished or Cancelled.

@@ -5,11 +5,9 @@ from typing import Literal
 
 from app.models.badge import BadgeKind
 from app.models.machine import Machine
+from engine.core.context import LARGEST_DEFAULT_CONTEXT, context_limit
 from engine.core.record import Record
 from engine.models.fit import Fit, Verdict, change, decode_ceiling, judge, largest_context, predict
-
-CONTEXT = 32_768
-"""Tokens that a model is judged with, or its trained length where that is shorter."""
 
 type Standing = Literal["unknown", "fits", "less", "no"]
 
@@ -34,11 +32,6 @@ class Figures(Record):
     rate: float | None
 
 
-def usual_context(trained: int) -> int:
-    """Return the tokens that a model trained to `trained` is judged with."""
-    return min(trained, CONTEXT) if trained > 0 else CONTEXT
-
-
 def figures(config: str, size_bytes: int, context: int, machine: Machine) -> Figures | None:
     """Return the prediction for a config.json with `context` tokens; None where it does not describe a model.
 
@@ -55,13 +48,13 @@ def figures(config: str, size_bytes: int, context: int, machine: Machine) -> Fig
 
 def most_context(config: str, size_bytes: int, machine: Machine) -> int:
     """Return the most tokens that fit here; 0 where none do, or the config does not describe a model."""
-    found = figures(config, size_bytes, CONTEXT, machine)
+    found = figures(config, size_bytes, LARGEST_DEFAULT_CONTEXT, machine)
     return largest_context(found.fit, machine.budget, machine.max_buffer) if found else 0
 
 
 def assess(config: str, size_bytes: int, trained: int, machine: Machine) -> Assessment:
     """Return how a model stands on this machine. Not for the window's thread."""
-    found = figures(config, size_bytes, usual_context(trained), machine)
+    found = figures(config, size_bytes, context_limit(None, trained), machine)
     if found is None:
         too_large = size_bytes > machine.budget > 0
         return Assessment("no" if too_large else "unknown")

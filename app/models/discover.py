@@ -7,8 +7,8 @@ from PySide6.QtCore import QModelIndex, QPointF
 from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
+from app.background import Background
 from app.models.assessment import Assessment, assess
-from app.models.background import Background
 from app.models.choice_button import ChoiceButton
 from app.models.hub_controller import MOST, HubController
 from app.models.hub_list import Filters, HubList

@@ -7,8 +7,8 @@ from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from app.models.assessment import Figures, figures, most_context, rate_text, usual_context
-from app.models.background import Background
+from app.background import Background
+from app.models.assessment import Figures, figures, most_context, rate_text
 from app.models.fit_bar import FitBar, Share, figure_text
 from app.models.machine import Machine
 from app.models.words import size_text
@@ -20,6 +20,7 @@ from app.widgets.label import Label
 from app.widgets.link import Link
 from app.widgets.slider import Slider
 from app.widgets.text_field import TextField
+from engine.core.context import context_limit
 from engine.models.facts import read_facts
 from engine.models.fit import Fit
 
@@ -83,7 +84,7 @@ class FitCard(QWidget):
         self.slider.set_range(min(_LEAST, longest), longest, _STEP, logarithmic=True)
         if not same:
             self._show_working()
-        self._set_context(self._context if same and self._context else usual_context(trained))
+        self._set_context(self._context if same and self._context else context_limit(None, trained))
         self._longer.run("most", lambda: most_context(config, size_bytes, machine))
 
     @property

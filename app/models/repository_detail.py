@@ -7,8 +7,8 @@ from typing import Any
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
+from app.background import Background
 from app.models.assessment import Assessment, Figures, badge_of
-from app.models.background import Background
 from app.models.badge import Badge
 from app.models.card_text import CardText, card_html
 from app.models.detail_pane import DetailPane

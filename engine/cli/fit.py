@@ -11,6 +11,7 @@ from rich.table import Table
 
 from engine.cli.hub import open_hub
 from engine.cli.output import note, print_json
+from engine.core.context import LARGEST_DEFAULT_CONTEXT
 from engine.core.errors import ModelBroken, ModelNotFound, UsageError
 from engine.core.facts import ModelEntry
 from engine.core.preferences import Preferences
@@ -21,9 +22,6 @@ from engine.models.fit import LARGEST_CHUNK, Fit, Offer, change, decode_ceiling,
 from engine.models.kv_memory import BITS
 from engine.models.library import Library
 from engine.models.load_plan import plan_load, predict_load
-
-LARGEST_DEFAULT_CONTEXT = 32_768
-"""Context where none is asked for: the trained length, but at most this."""
 
 PART_NAMES = {"weights": "Weights", "cache": "KV cache", "prefill": "Prefill"}
 CHANGE_NAMES = {"chunk": "Smaller chunks", "kv_bits": "KV cache at fewer bits", "context": "Shorter context"}

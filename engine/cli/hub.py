@@ -17,6 +17,7 @@ from rich.table import Table
 
 from engine.cli.interrupt import StopOnInterrupt
 from engine.cli.output import note, print_json
+from engine.core.context import context_limit
 from engine.core.errors import Stopped, UsageError
 from engine.core.hub_facts import HubModel
 from engine.core.paths import locate
@@ -30,8 +31,6 @@ from engine.models.hub_token import HubToken
 from engine.models.huggingface_cache import cache_folder
 from engine.models.repository_download import RepositoryDownload, alone
 
-CONTEXT = 32_768
-"""Tokens of context that a found model is judged with, or its trained length where that is shorter."""
 LOOK_S = 0.2
 INTERRUPTED = 130
 
@@ -67,7 +66,7 @@ def verdict_of(model: HubModel, budget: int, device: Device) -> dict[str, Any]:
     try:
         config = json.loads(model.config)
         size = model.size_bytes or None
-        context = min(model.context or CONTEXT, CONTEXT)
+        context = context_limit(None, model.context)
         fit = predict(config, context=context, metal=device.metal, weights_bytes=size)
     except Exception:
         return unknown

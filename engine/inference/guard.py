@@ -11,14 +11,11 @@ from engine.core.settings import BY_NAME
 from engine.core.sizes import size_text
 from engine.inference.loader import Loaded
 from engine.inference.prefill import LARGEST_CHUNK
-from engine.models.fit import Fit, Offer, degrade, judge, predict, refine
+from engine.models.fit import Fit, Offer, as_seen, degrade, judge, predict
 
 
 def expected(loaded: Loaded, *, tokens: int, kv_bits: KVBits, chunk: int | None) -> Fit:
-    """Return what a reply takes at its peak: the loaded weights, `tokens` in the KV cache, and reading `chunk` at a time.
-
-    Where one token was seen to take more of the cache than the config makes expect, what was seen counts.
-    """
+    """Return what a reply takes at its peak: the loaded weights, `tokens` in the KV cache, and reading `chunk` at a time."""
     config: Mapping[str, Any] = loaded.config
     fit = predict(
         config,
@@ -29,11 +26,7 @@ def expected(loaded: Loaded, *, tokens: int, kv_bits: KVBits, chunk: int | None)
         element_bytes=loaded.element_bytes,
         weights_bytes=loaded.facts.weights_bytes,
     )
-    known, seen = fit.kv_bytes_per_token, loaded.facts.kv_bytes_per_token
-    if seen <= sum(known.values()):
-        return fit
-    more = seen / (sum(known.values()) or seen)
-    return refine(fit, kv_bytes_per_token={kind: size * more for kind, size in known.items()})
+    return as_seen(fit, loaded.facts.kv_bytes_per_token)
 
 
 def refusal(request_id: str, fit: Fit, budget: int, max_buffer: int | None) -> MemoryRefused | None:

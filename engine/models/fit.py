@@ -215,6 +215,19 @@ def refine(
     return carry_out(replace(plan, measured_weights=measured, measured_rows={**plan.measured_rows, **rows}))
 
 
+def as_seen(fit: Fit, kv_bytes_per_token: int) -> Fit:
+    """Return the prediction for a model of which one token was seen to take so many bytes of the cache, all kinds together.
+
+    What was seen counts where it is more than the config makes expect.
+    """
+    known = fit.kv_bytes_per_token
+    expected = sum(known.values())
+    if kv_bytes_per_token <= expected:
+        return fit
+    more = kv_bytes_per_token / (expected or kv_bytes_per_token)
+    return refine(fit, kv_bytes_per_token={kind: size * more for kind, size in known.items()})
+
+
 def decode_ceiling(fit: Fit, bandwidth_bytes_per_s: float | None) -> float | None:
     """Return the most tokens a second that memory allows at the full context; None where the bandwidth is not known."""
     if not bandwidth_bytes_per_s:

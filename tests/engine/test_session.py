@@ -8,10 +8,11 @@ import mlx.nn as nn
 import numpy as np
 import pytest
 
+from engine.core.context import LARGEST_DEFAULT_CONTEXT
 from engine.core.errors import ContextFull, GenerationFailed, OutOfMemory, TemplateError
 from engine.core.messages import Cancelled, Finished, NextTokens, PrefillProgress, TextDelta
 from engine.core.settings import Sampling
-from engine.session import LARGEST_DEFAULT_CONTEXT, Session
+from engine.session import Session
 from tests.engine.talk import GREEDY, agree, ask, assistant, next_logits, prompt_ids, request, reusable, user
 from tests.models.scripted import Scripted, ids_of
 from tests.models.tiny_architectures import ARCHITECTURES

@@ -1,8 +1,5 @@
-import threading
-
 import pytest
 
-from app.models.background import Background
 from app.models.fit_bar import FitBar, Share
 
 GB = 10**9
@@ -37,18 +34,3 @@ def test_its_legend_takes_a_second_line_where_there_is_little_room(bar):
     high = bar.height()
     bar.resize(220, high)
     assert bar.height() > high
-
-
-def test_only_the_newest_work_of_a_key_is_told(qtbot):
-    work, gate, told = Background(), threading.Event(), []
-    work.done.connect(lambda key, result: told.append((key, result)))
-    work.run("a", gate.wait)
-    work.run("a", lambda: "old")
-    work.run("a", lambda: "new")
-    work.run("b", lambda: 1 / 0)
-    gate.set()
-    qtbot.waitUntil(lambda: len(told) == 2)
-    assert told == [("a", "new"), ("b", None)]
-    work.close()
-    work.run("a", lambda: "late")
-    assert len(told) == 2

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.models.fit import change, decode_ceiling, degrade, judge, largest_context, predict, refine
+from engine.models.fit import as_seen, change, decode_ceiling, degrade, judge, largest_context, predict, refine
 from tests.engine.models.small_configs import CONFIGS
 
 GB = 1_000_000_000
@@ -281,3 +281,11 @@ def test_the_ceiling_counts_what_a_token_reads():
 def test_a_long_context_slows_a_sliding_layer_no_further():
     fit = predict(published("gpt-oss-120b"), context=131_072)
     assert fit.read_kv == (18 * 131_072 + 18 * 128) * 2 * 8 * 64 * 2
+
+
+def test_what_one_token_was_seen_to_take_counts_where_it_is_more():
+    fit = predict(LLAMA, context=4096)
+    expected = sum(fit.kv_bytes_per_token.values())
+    assert as_seen(fit, 0) is fit
+    assert as_seen(fit, round(expected)) is fit
+    assert as_seen(fit, round(expected * 2)).kv_bytes == 2 * fit.kv_bytes

@@ -26,7 +26,7 @@ class Background(QObject):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._pool = ThreadPoolExecutor(1, thread_name_prefix="flint-fit")
+        self._pool = ThreadPoolExecutor(1, thread_name_prefix="flint-background")
         self._newest: dict[str, int] = {}
         self._numbers = itertools.count(1)
         self._results: _Results = SimpleQueue()
