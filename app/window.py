@@ -33,6 +33,7 @@ from app.models.controller import ModelController
 from app.models.hub_place import HubPlace
 from app.models.keep_controller import KeepController
 from app.settings.controller import SettingsController
+from app.settings.kv_needs import KvModel
 from app.settings.panel import SettingsPanel
 from app.settings.storage_controller import StorageController
 from app.theme import Theme
@@ -326,7 +327,7 @@ class MainWindow(QMainWindow):
     def closeEvent(self, event: QCloseEvent) -> None:
         if not self._closed:
             self._closed = True
-            self.settings_panel.flush()
+            self.settings.close()
             self.chat.drafts.save()
             self.transfers.close()
             self.hub.close()
@@ -469,7 +470,8 @@ class MainWindow(QMainWindow):
 
     def _show_settings_of_model(self) -> None:
         models = self.models
-        self.settings.show_model(models.model_id, models.recommended(), models.trained_length())
+        kv = KvModel(models.path(), models.trained_length(), models.kv_bytes_per_token())
+        self.settings.show_model(models.model_id, models.recommended(), kv)
 
     def _on_reply_ended(self, pending: Pending) -> None:
         if pending.writer.facts:

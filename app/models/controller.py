@@ -124,6 +124,17 @@ class ModelController(QObject):
         entry = self.entry(self.model_id)
         return entry.context if entry else 0
 
+    def path(self) -> str:
+        """Return where the chosen model is; empty where there is none that can be used."""
+        entry = self.entry(self.model_id)
+        if entry:
+            return "" if entry.problem else entry.path
+        return self.model_id if self.model_id.startswith("/") else ""
+
+    def kv_bytes_per_token(self) -> int:
+        """Return what a token was seen to add to the chosen model's cache; 0 where it is not loaded."""
+        return self.model.kv_bytes_per_token if self.model is not None and self.model.id == self.model_id else 0
+
     def recommended(self) -> dict[str, Value]:
         """Return the sampling that the chosen model comes with."""
         entry = self.entry(self.model_id)

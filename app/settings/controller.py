@@ -8,6 +8,7 @@ from PySide6.QtCore import QObject, Signal
 from app.bridge import Bridge
 from app.settings.appearance import SETTINGS as APPEARANCE
 from app.settings.appearance import dress
+from app.settings.kv_needs import KvModel, KvNeeds
 from app.settings.panel import SettingsPanel
 from app.settings.preset_controller import PresetController
 from app.theme import Theme
@@ -50,6 +51,7 @@ class SettingsController(QObject):
         self._told: dict[str, NextTokens] = {}
         self._chat_id: str | None = None
         self.presets = PresetController(preferences, panel, self)
+        self._kv_needs = KvNeeds(panel, self)
         panel.changed.connect(self._on_changed)
         panel.reset.connect(self._on_reset)
         theme.code_wrap_chosen.connect(lambda wrap: self._on_changed("app", "code_lines", "wrap" if wrap else "scroll"))
@@ -64,17 +66,23 @@ class SettingsController(QObject):
         self._panel.show_tokens(self._told.get(chat_id or ""))
         self._show()
 
-    def show_model(self, model_id: str, recommended: Mapping[str, Value], trained: int) -> None:
-        """Show what is set for the model that answers next, what it recommends, and how many tokens it was trained to see.
+    def show_model(self, model_id: str, recommended: Mapping[str, Value], kv: KvModel) -> None:
+        """Show what is set for the model that answers next, what it recommends, its trained length and what its cache takes.
 
         An empty id: there is none.
         """
-        self._panel.show_trained_length(trained)
+        self._panel.show_trained_length(kv.trained)
         if (model_id, recommended) != (self._model_id, self._recommended):
             self._panel.flush()  # What is being typed is for the model it was typed for.
             self.presets.forget("model")
             self._model_id, self._recommended = model_id, dict(recommended)
             self._show()
+        self._kv_needs.show_model(kv)
+
+    def close(self) -> None:
+        """Apply what is being typed or dragged, and end the thread that computes."""
+        self._panel.flush()
+        self._kv_needs.close()
 
     def take(self, chat_id: str, event: Event) -> None:
         """Take the next-token distribution in that a chat's reply tells."""

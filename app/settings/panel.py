@@ -22,7 +22,7 @@ from app.widgets.segmented import Segmented
 from engine.core.messages import NextTokens
 from engine.core.sampling import Sampling
 from engine.core.setting import Setting, Value
-from engine.core.settings import GROUPS, SETTINGS
+from engine.core.settings import GROUPS, SETTINGS, KeyValueCache
 
 WIDTH = 320
 _HEADER = 40
@@ -69,6 +69,9 @@ class SettingsPanel(QWidget):
         super().__init__(parent)
         self._theme = theme
         self._layers = Layers()
+        self._kv_needs = Label(theme, style="caption", role="ink-3", wrap=True, parent=self)
+        self._kv_needs.setObjectName("kvNeeds")
+        self._kv_needs.hide()
         self._scope = "app"
         self._presets, self._last_seed = PresetState(), cast("int | None", None)
         self._told: NextTokens | None = None
@@ -245,6 +248,11 @@ class SettingsPanel(QWidget):
         if self._fields:
             self._fields["context"].set_fact(f"trained to {tokens:,}" if tokens else "")
 
+    def show_kv_needs(self, line: str) -> None:
+        """Show what the KV cache would take with the values on show; empty where that is not known."""
+        self._kv_needs.setText(line)
+        self._kv_needs.setVisible(bool(line))
+
     def show_tokens(self, told: NextTokens | None) -> None:
         """Show a reply's next-token distribution; None where none is known."""
         self._told = told
@@ -352,6 +360,8 @@ class SettingsPanel(QWidget):
             beside = None
             if group.values is Sampling:
                 rows, beside = [self._sampling.bar, *rows, self._sampling.picture], self._sampling.beside
+            if group.values is KeyValueCache:
+                rows = [*rows, self._kv_needs]
             made = Group(self._theme, group.label, rows, rare=rare, beside=beside, line=index > 0, parent=body)
             if made.more is not None:
                 self._follow_focus(made.more)

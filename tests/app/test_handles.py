@@ -32,6 +32,7 @@ SHOWN = [
     "helpText.*",
     "hubModelName",
     "hubVerdict",
+    "kvNeeds",
     "last.*",
     "loadProgress",
     "memoryGauge",
