@@ -17,9 +17,11 @@ from engine.core.errors import FlintError, Stopped, UsageError, describe
 from engine.core.hub_errors import HubError
 from engine.core.hub_facts import Download, HubDetail
 from engine.metrics import RollingRate
+from engine.models.backoff import Backoff
 from engine.models.hub import Hub
 from engine.models.hub_facts import WEIGHTS
-from engine.models.repository_download import LONGEST_PAUSE_S, RepositoryDownload, alone, repository_folder
+from engine.models.repository_download import RepositoryDownload, alone, repository_folder
+from engine.models.transfer import OWN
 
 logger = logging.getLogger("flint.engine")
 
@@ -156,15 +158,14 @@ class DownloadQueue:
 
     def _described(self, item: _Item) -> HubDetail:
         """Ask what there is to fetch; what passes by itself is waited for, longer each time."""
-        pause = 1.0
+        backoff = Backoff()
         while True:
             try:
                 return self._hub.describe(item.download.model_id)
             except HubError as error:
                 if not error.passing:
                     raise
-                seconds = pause if error.retry_s is None else error.retry_s
-                pause = min(LONGEST_PAUSE_S, 2 * pause)
+                seconds = backoff.pause_s(error)
                 with self._gate:
                     self._change(item, state="waiting", error=error.info(), rate=None, left_s=seconds)
                     end = time.monotonic() + seconds
@@ -253,7 +254,7 @@ class DownloadQueue:
         """Remove the partial files of a download that does not run."""
         if download.state == "done":
             return
-        for path in (repository_folder(self._cache, download.model_id) / "blobs").glob("*.flint.*"):
+        for path in (repository_folder(self._cache, download.model_id) / "blobs").glob(f"*{OWN}*"):
             with contextlib.suppress(OSError):
                 path.unlink()
 

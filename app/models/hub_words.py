@@ -32,11 +32,6 @@ _FAILED_BADGES = {
     "hub-access-denied": ("Access denied", "lock"),
     "disk-full": ("Disk full", "warn"),
 }
-_ASKED_HINTS = {
-    "hub-trouble": "The fault is the hub’s. Try again in a while.",
-    "hub-rate-limit": "Try again in a minute or so. With a token the hub allows more.",
-    "hub-no-network": "Check the connection. Models on this machine work without it.",
-}
 TOKEN_ERRORS = ("hub-no-token", "hub-token-refused", "hub-licence")
 _MINUTE, _HOUR = 60, 3600
 
@@ -91,11 +86,6 @@ def failure_text(error: ErrorInfo | None) -> str:
     if error and error.code in _FAILED_BADGES and error.hint:
         return error.hint
     return " ".join(part for part in (error.text, error.hint) if part) if error else "It failed."
-
-
-def asked_hint(error: ErrorInfo) -> str:
-    """Return what to do about a question to the hub that failed: downloads go on by themselves, questions do not."""
-    return _ASKED_HINTS.get(error.code, error.hint)
 
 
 def failed_badge(error: ErrorInfo | None) -> tuple[str, str]:

@@ -16,7 +16,7 @@ from app.models.facts_table import FactsTable
 from app.models.fit_card import FitCard
 from app.models.hub_list import HubRow
 from app.models.hub_wishes import HubWishes
-from app.models.hub_words import TOKEN_ERRORS, asked_hint, licence_text
+from app.models.hub_words import TOKEN_ERRORS, licence_text
 from app.models.machine import Machine
 from app.models.problem_card import ProblemCard
 from app.models.words import heads_text, parameters_text, size_text
@@ -111,7 +111,7 @@ class RepositoryDetail(DetailPane):
 
     def show_failure(self, error: ErrorInfo) -> None:
         """Say why the hub told nothing."""
-        self.problem.show_problem(error.text, asked_hint(error))
+        self.problem.show_problem(error.text, error.hint)
         self._show_links(error)
         if self._row is not None:
             self._refresh(self._row)

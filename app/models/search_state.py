@@ -3,7 +3,7 @@
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from app.models.hub_words import TOKEN_ERRORS, asked_hint
+from app.models.hub_words import TOKEN_ERRORS
 from app.models.problem_card import ProblemCard
 from app.theme import Theme
 from app.widgets.label import Label
@@ -97,6 +97,6 @@ class SearchState(QWidget):
         self._text.setVisible(bool(text))
         self._spinner.setVisible(spinning)
         self._popular.setVisible(popular)
-        self._problem.show_problem(error.text if error else "", asked_hint(error) if error else "")
+        self._problem.show_problem(error.text if error else "", error.hint if error else "")
         self._token.setVisible(bool(error and error.code in TOKEN_ERRORS))
         self._again.setVisible(error is not None)

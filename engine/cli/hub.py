@@ -19,11 +19,13 @@ from engine.cli.interrupt import StopOnInterrupt
 from engine.cli.output import note, print_json
 from engine.core.context import context_limit
 from engine.core.errors import Stopped, UsageError
-from engine.core.hub_facts import HubModel
+from engine.core.hub_errors import HubError, HubTrouble, RateLimited
+from engine.core.hub_facts import HubDetail, HubModel
 from engine.core.paths import locate
 from engine.core.sizes import size_text
 from engine.hardware.device import Device, read_device
 from engine.hardware.meters import read_memory
+from engine.models.backoff import Backoff
 from engine.models.fit import decode_ceiling, judge, largest_context, predict
 from engine.models.hub import MOST_FOUND, Hub
 from engine.models.hub_facts import WEIGHTS
@@ -114,7 +116,7 @@ def pull(model_id: str, *, as_json: bool) -> None:
         raise UsageError(f"“{model_id}” is no name of a model on the hub.", "A name looks like author/model.")
     hub, cache = open_hub(), cache_folder(os.environ)
     with alone(cache, model_id):
-        detail = hub.describe(model_id)
+        detail = _described(hub, model_id)
         if not any(file.path.endswith(WEIGHTS) for file in detail.files):
             raise UsageError(f"{model_id} has no weights that Flint runs.", "Choose a repository with safetensors.")
         work = RepositoryDownload(hub, cache, detail)
@@ -128,6 +130,22 @@ def pull(model_id: str, *, as_json: bool) -> None:
         print_json({"id": model_id, "folder": str(folder), "size_bytes": work.total_bytes, "commit": detail.commit})
     else:
         print(f"{detail.model.name} is ready: flint chat --model {model_id}")
+
+
+def _described(hub: Hub, model_id: str) -> HubDetail:
+    """Ask what there is to fetch, and wait where it is the hub that asks for patience. Without a network it ends at once."""
+    backoff = Backoff()
+    while True:
+        try:
+            return hub.describe(model_id)
+        except (RateLimited, HubTrouble) as error:
+            seconds = backoff.pause_s(error)
+            _tell_wait(error, seconds)
+            time.sleep(seconds)
+
+
+def _tell_wait(error: HubError, seconds: float) -> None:
+    note(f"{error.text} Trying again in {max(0.0, seconds):.0f} s.")
 
 
 def _watched(work: RepositoryDownload) -> Path:
@@ -152,7 +170,7 @@ def _watched(work: RepositoryDownload) -> Path:
             bar.update(task, completed=work.done_bytes)
             if waiting and waiting[0].text != told:
                 told = waiting[0].text
-                note(f"{told} Trying again in {max(0.0, waiting[1] - time.monotonic()):.0f} s.")
+                _tell_wait(waiting[0], waiting[1] - time.monotonic())
     if isinstance(outcome[0], BaseException):
         raise outcome[0]
     return outcome[0]

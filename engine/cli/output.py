@@ -24,11 +24,13 @@ def print_json(data: Any) -> None:
 
 
 def complain(error: ErrorInfo) -> int:
-    """Print an error's sentence and hint to stderr; return its exit status."""
+    """Print an error's sentence, its hint and the page that mends it to stderr; return its exit status."""
     console = Console(stderr=True, highlight=False, soft_wrap=True)
     console.print(Text.assemble(("Error: ", "bold red"), error.text))
     if error.hint:
         console.print(Text(error.hint))
+    if error.link:
+        console.print(Text(error.link))
     return error.exit_code
 
 

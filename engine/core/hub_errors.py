@@ -40,8 +40,13 @@ class NoNetwork(HubError):
     code = "hub-no-network"
     exit_code = 32
     http_status = 503
-    default_hint = "Check the connection. What was fetched so far is kept."
+    default_hint = "Check the connection. What was fetched is kept, and models on this machine work without it."
     passing = True
+
+    @classmethod
+    def by_another(cls) -> "NoNetwork":
+        """Return the error for an answer that is not the hub's, as that of a hotel's sign-in page."""
+        return cls("What answered is not the hub.", "The network may want you to sign in first: open any page in a browser.")
 
 
 class ProxyRefused(HubError):
@@ -58,7 +63,7 @@ class RateLimited(HubError):
     code = "hub-rate-limit"
     exit_code = 34
     http_status = 429
-    default_hint = "Flint waits and goes on by itself. With a token the hub allows more."
+    default_hint = "Try again in a minute or so. With a token the hub allows more."
     passing = True
 
 
@@ -121,7 +126,7 @@ class HubTrouble(HubError):
 
     code = "hub-trouble"
     exit_code = 41
-    default_hint = "The fault is the hub's. Flint tries again."
+    default_hint = "The fault is the hub's. Try again in a while."
     passing = True
 
 

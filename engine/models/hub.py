@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from engine.core.hub_errors import HubError, HubTrouble
+from engine.core.hub_errors import HubError
 from engine.core.hub_facts import HubDetail, HubFile, HubModel, HubSort
 from engine.models.hub_facts import described, wanted_files, with_config
 from engine.models.hub_refusal import refusal
@@ -62,13 +62,10 @@ class Hub:
         }
         asked |= {"filter": "mlx"} if mlx_only else {"pipeline_tag": "text-generation"}
         with self._telling(""):
-            from huggingface_hub import ModelInfo, get_session, hf_raise_for_status
+            from huggingface_hub import ModelInfo
 
-            answer = get_session().get(
-                f"{self.endpoint}/api/models", params=asked, headers=self._headers(), timeout=TIMEOUT_S, follow_redirects=True
-            )
-            hf_raise_for_status(answer)
-            models = [described(ModelInfo(**found)) for found in answer.json()]
+            found = self._asked("/api/models", self._headers(), asked)
+            models = [described(ModelInfo(**each)) for each in found]
         return tuple(models[:limit]), len(models) > limit
 
     def configured(self, model: HubModel) -> HubModel:
@@ -85,11 +82,11 @@ class Hub:
     def describe(self, model_id: str) -> HubDetail:
         """Return a repository's facts, its config and card, and the files that running it takes."""
         with self._telling(model_id):
-            info = self._api().model_info(model_id, files_metadata=True)
+            info = self._api().model_info(model_id, files_metadata=True, timeout=TIMEOUT_S)
         files = tuple(HubFile(*_file(sibling)) for sibling in info.siblings or ())
         if not _COMMIT.fullmatch(info.sha or ""):
-            raise HubTrouble(f"The hub does not say which version of {model_id} it has.")
-        model = described(info)
+            raise HubError(f"The hub does not say which version of {model_id} it has.")
+        model = described(info, model_id)
         names = {file.path for file in files}
         config = self._text_if_there(model_id, CONFIG, names, info.sha or "main")
         card = self._text_if_there(model_id, CARD, names, info.sha or "main")
@@ -101,7 +98,7 @@ class Hub:
     def newest(self, model_id: str) -> str:
         """Return the commit of a repository's newest version, in one request."""
         with self._telling(model_id):
-            return str(self._api().model_info(model_id).sha or "")
+            return str(self._api().model_info(model_id, timeout=TIMEOUT_S).sha or "")
 
     def text(self, model_id: str, path: str, revision: str = "main") -> str:
         """Return a small file of a repository as text."""
@@ -132,8 +129,18 @@ class Hub:
     def account(self, token: str) -> str:
         """Return the name of the account that a token belongs to."""
         with self._telling(""):
-            name = self._api().whoami(token=token).get("name", "")
+            name = self._asked("/api/whoami-v2", _bearing(token)).get("name", "")
         return str(name)
+
+    def _asked(self, path: str, headers: Mapping[str, str], query: Mapping[str, Any] | None = None) -> Any:
+        """Return the JSON of one answer; the client's own functions for these wait for ever or try again unasked."""
+        from huggingface_hub import get_session, hf_raise_for_status
+
+        answer = get_session().get(
+            self.endpoint + path, params=query, headers=headers, timeout=TIMEOUT_S, follow_redirects=True
+        )
+        hf_raise_for_status(answer)
+        return answer.json()
 
     def _api(self) -> "HfApi":
         from huggingface_hub import HfApi
@@ -141,8 +148,7 @@ class Hub:
         return HfApi(endpoint=self.endpoint, token=self._token() or False, library_name="flint")
 
     def _headers(self) -> dict[str, str]:
-        token = self._token()
-        return {"user-agent": "flint"} | ({"authorization": f"Bearer {token}"} if token else {})
+        return _bearing(self._token())
 
     def _text_if_there(self, model_id: str, path: str, names: set[str], revision: str) -> str:
         if path not in names:
@@ -166,6 +172,10 @@ class Hub:
             if told is None:
                 raise
             raise told from error
+
+
+def _bearing(token: str | None) -> dict[str, str]:
+    return {"user-agent": "flint"} | ({"authorization": f"Bearer {token}"} if token else {})
 
 
 def _file(sibling: Any) -> tuple[str, int, str, str]:

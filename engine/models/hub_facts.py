@@ -31,15 +31,19 @@ _NEEDED = (".safetensors", ".json", ".model", ".jinja", ".txt", ".tiktoken", ".g
 _LEFT = ("original/", "onnx/", "openvino/", "coreml/", "flax_model", "tf_model", "consolidated", "training_args")
 
 
-def described(info: Any) -> HubModel:
-    """Return what a `ModelInfo` says; a field that is missing or of another kind is left empty."""
+def described(info: Any, model_id: str = "") -> HubModel:
+    """Return what a `ModelInfo` says; a field that is missing or of another kind is left empty.
+
+    `model_id` is what was asked for: of a repository that has another name by now, the hub tells the new one.
+    """
+    model_id = model_id or info.id
     tags = [tag for tag in info.tags or () if isinstance(tag, str)]
     dtypes = info.safetensors.parameters if info.safetensors is not None else {}
     config = info.config if isinstance(info.config, dict) else {}
     model = HubModel(
-        id=info.id,
-        name=human_name(info.id.partition("/")[2] or info.id),
-        author=info.id.partition("/")[0] if "/" in info.id else "",
+        id=model_id,
+        name=human_name(model_id.partition("/")[2] or model_id),
+        author=model_id.partition("/")[0] if "/" in model_id else "",
         mlx="mlx" in tags or info.library_name == "mlx",
         size_bytes=sum(count * _ELEMENT_BYTES.get(dtype, 2) for dtype, count in dtypes.items()),
         licence=_tagged(tags, "license:"),

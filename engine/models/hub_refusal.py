@@ -19,11 +19,13 @@ from engine.core.hub_errors import (
 )
 
 LONGEST_WAIT_S = 3600.0
+_LOGIN = "The proxy wants a login."
 # By name: this file must not import the client. The names are those of huggingface_hub and of httpx.
-_NETWORK = {
-    *("ConnectError", "ConnectTimeout", "ReadTimeout", "WriteTimeout", "PoolTimeout", "ReadError", "WriteError", "CloseError"),
-    *("RemoteProtocolError", "TimeoutException", "NetworkError", "TransportError"),
-}
+_UNREACHED = {"ConnectError", "ConnectTimeout"}
+_SILENT = {"TimeoutException"}
+_BROKEN = {"TransportError", "DecodingError"}
+_STRANGE = {"JSONDecodeError", "TooManyRedirects"}
+_NO_ADDRESS = {"UnsupportedProtocol", "InvalidURL"}
 
 
 def refusal(error: BaseException, model_id: str, page: str, *, has_token: bool) -> HubError | None:
@@ -36,14 +38,43 @@ def refusal(error: BaseException, model_id: str, page: str, *, has_token: bool) 
     if "OfflineModeIsEnabled" in names:
         return Offline("HF_HUB_OFFLINE is set, so the hub is not asked.")
     if "ProxyError" in names:
-        return ProxyRefused("The proxy did not let the request through.")
+        return ProxyRefused(_LOGIN if "407" in str(error) else "The proxy did not let the request through.")
     if response is not None:
         return _of_response(response, names, model_id, page, has_token=has_token)
-    if names & _NETWORK:
-        return NoNetwork("The hub can't be reached.")
+    if names & _STRANGE:
+        return NoNetwork.by_another()
+    if names & _NO_ADDRESS:
+        return HubError("The hub's address can't be used.", "Check HF_ENDPOINT: an address begins with https://.")
+    if names & _UNREACHED:
+        return _unreached(error)
+    if names & _SILENT:
+        return NoNetwork("The hub does not answer.")
+    if names & _BROKEN:
+        return NoNetwork("The connection to the hub broke off.")
     if "HFValidationError" in names:
         return RepositoryMissing(f"“{model_id}” is no name of a model.", "A name looks like author/model.")
     return None
+
+
+def _unreached(error: Any) -> NoNetwork:
+    """Name the proxy where one stands between: it may be the one that is not there."""
+    try:
+        proxy = proxy_for(error.request.url.scheme, error.request.url.host)
+    except RuntimeError:  # The client does not say what it asked.
+        proxy = ""
+    if not proxy:
+        return NoNetwork("The hub can't be reached.")
+    hint = f"Check the connection. {ProxyRefused.default_hint}"
+    return NoNetwork(f"The hub can't be reached through the proxy {proxy}.", hint)
+
+
+def proxy_for(scheme: str, host: str) -> str:
+    """Return the proxy that the system or the environment names for a host, as host and port; "" where there is none."""
+    from urllib.request import getproxies, proxy_bypass
+
+    proxies = getproxies()
+    proxy = proxies.get(scheme) or proxies.get("all") or ""
+    return "" if proxy_bypass(host) else proxy.rpartition("//")[2].rpartition("@")[2].rstrip("/")
 
 
 def _of_response(response: Any, names: set[str], model_id: str, page: str, *, has_token: bool) -> HubError:
@@ -51,7 +82,7 @@ def _of_response(response: Any, names: set[str], model_id: str, page: str, *, ha
     said = response.headers.get("X-Error-Message") or ""
     gated = "GatedRepoError" in names
     if status == 407:
-        return ProxyRefused("The proxy wants a login.")
+        return ProxyRefused(_LOGIN)
     if "Invalid credentials" in said or (status == 401 and has_token and not gated):
         return TokenRefused("The hub does not accept the token.")
     if gated:

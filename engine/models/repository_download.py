@@ -20,12 +20,11 @@ from engine.core.errors import DiskFull, Stopped, UsageError
 from engine.core.hub_errors import HubError
 from engine.core.hub_facts import HubDetail
 from engine.core.sizes import size_text
-from engine.models.transfer import PARTIAL, SURE, Source, Transfer, Watch
+from engine.models.backoff import Backoff
+from engine.models.transfer import OWN, PARTIAL, SURE, Source, Transfer, Watch
 
 AT_ONCE = 4
 """Files fetched at a time."""
-LONGEST_PAUSE_S = 60.0
-"""The longest time between two tries, unless the hub asks for more."""
 SPARE = 512 << 20
 """Bytes that must stay free on the disk."""
 
@@ -57,7 +56,7 @@ class RepositoryDownload:
     """One repository's download. `run` may be called again after it raised: it goes on where it was.
 
     `changed` is called from the download's threads whenever there is something new to tell. What passes by itself (no
-    network, too many requests, a fault of the hub's) is waited for, longer each time, `first_pause_s` at first.
+    network, too many requests, a fault of the hub's) is waited for, longer each time.
     """
 
     source: Source
@@ -65,7 +64,6 @@ class RepositoryDownload:
     detail: HubDetail
     changed: Callable[[], object] = lambda: None
     free_bytes: Callable[[Path], int] = lambda folder: shutil.disk_usage(folder).free
-    first_pause_s: float = 1.0
     done_bytes: int = 0
     _waits: dict[str, tuple[HubError, float]] = field(default_factory=dict)
     _active: int = 0
@@ -115,6 +113,8 @@ class RepositoryDownload:
         self._fetch([transfer for transfer in transfers if not transfer.complete])
         with disk_errors(self.snapshot):
             self._link()
+        for remains in blobs.glob(f"*{OWN}*"):  # Of a file that the hub has another version of by now.
+            remains.unlink(missing_ok=True)
         return self.snapshot
 
     def remove(self) -> None:
@@ -164,17 +164,17 @@ class RepositoryDownload:
 
     def _persist(self, transfer: Transfer) -> None:
         """Run a transfer until it is done; raises what does not pass by itself."""
-        pause = self.first_pause_s
         with self._gate:
             self._active += 1
         try:
-            self._keep_trying(transfer, pause)
+            self._keep_trying(transfer)
         finally:
             with self._gate:
                 self._active -= 1
             self.changed()  # Perhaps all that is left waits now.
 
-    def _keep_trying(self, transfer: Transfer, pause: float) -> None:
+    def _keep_trying(self, transfer: Transfer) -> None:
+        backoff = Backoff()
         while True:
             before = transfer.done_bytes
             try:
@@ -183,9 +183,8 @@ class RepositoryDownload:
                 if not error.passing:
                     raise
                 if transfer.done_bytes > before:
-                    pause = self.first_pause_s
-                self._pause(transfer, error, error.retry_s if error.retry_s is not None else pause)
-                pause = min(LONGEST_PAUSE_S, 2 * pause)
+                    backoff.restart()
+                self._pause(transfer, error, backoff.pause_s(error))
             else:
                 return
 

@@ -11,14 +11,15 @@ from typing import Any, BinaryIO, Protocol
 
 from engine.core.disk import disk_errors
 from engine.core.errors import Stopped
-from engine.core.hub_errors import ChangedUpstream, FileDamaged
+from engine.core.hub_errors import ChangedUpstream, FileDamaged, NoNetwork
 from engine.core.hub_facts import HubFile
 
 CHUNK = 8 << 20
 """Bytes after which what was fetched is on the disk for sure; a crash costs at most that much of a file."""
 TRIES = 3
 """How often a file is fetched whole before it is called damaged."""
-PARTIAL, SURE = ".flint.incomplete", ".flint.sure"
+OWN = ".flint."
+PARTIAL, SURE = f"{OWN}incomplete", f"{OWN}sure"
 _PIECE = 1 << 20
 _RANGE = re.compile(r"bytes (\d+)-\d+/(\d+|\*)")
 _SHA256_LENGTH = 64
@@ -102,6 +103,7 @@ class Transfer:
 
     def _stream(self, target: BinaryIO, done: int) -> int:
         """Append what one request brings; return how far the file is now. Short answers are asked for again."""
+        before = done
         asked = {"Range": f"bytes={done}-"} if done else {}
         with self._source.opened(self._model_id, self._file.path, self._commit, asked) as response:
             start = self._start_of(response, done)
@@ -110,7 +112,7 @@ class Transfer:
                 target.seek(start)
                 self._watch.moved(start - done)
                 done = start
-            saved = before = done
+            saved = done
             for piece in response.iter_bytes():
                 wanted = piece[: self._file.size_bytes - done]
                 target.write(wanted)
@@ -123,15 +125,19 @@ class Transfer:
                     raise Stopped
                 if len(wanted) < len(piece):
                     break
-        if done == before and done < self._file.size_bytes:
+        if done <= before and done < self._file.size_bytes:
             raise FileDamaged(f"{self._file.path} is shorter on the hub than its page says.")
         return done
 
     def _start_of(self, response: Any, done: int) -> int:
-        """Return where the body begins: where we asked for, or 0 where the whole file comes. Raises `ChangedUpstream`."""
-        first = response.history[0] if response.history else response
-        named = (first.headers.get("X-Linked-ETag") or first.headers.get("ETag") or "").removeprefix("W/").strip('"')
-        if named and named != self._file.etag:
+        """Return where the body begins: where we asked for, or 0 where the whole file comes.
+
+        Raises `ChangedUpstream`, and `NoNetwork` where somebody else answers.
+        """
+        named = _named(response)
+        if not named:  # The hub names every file.
+            raise NoNetwork.by_another()
+        if named != self._file.etag:
             raise ChangedUpstream(f"{self._file.path} changed on the hub while it was fetched.")
         if response.status_code == 416:
             return 0
@@ -160,6 +166,13 @@ class Transfer:
         self._watch.moved(-_size(self._partial))
         self._partial.unlink(missing_ok=True)
         self._sure.unlink(missing_ok=True)
+
+
+def _named(response: Any) -> str:
+    """Return the hash that the hub names a file by: a large file's is told where the hub sends on to the storage."""
+    answers = (*response.history, response)
+    told = [answer.headers.get(header) for header in ("X-Linked-ETag", "ETag") for answer in answers]
+    return next((name for name in told if name), "").removeprefix("W/").strip('"')
 
 
 def sure_bytes(partial: Path) -> int:

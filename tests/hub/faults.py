@@ -1,6 +1,7 @@
 """What the loopback hub does wrong on demand."""
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 
@@ -10,7 +11,9 @@ class Fault:
 
     `status` answers so instead, with `headers` and `body`. Of a file's body: `cut_after` bytes the connection is dropped;
     `short_by` bytes fewer are sent than the length says; `flip_at` changes one byte; `trickle_s` seconds go by between pieces
-    of `piece` bytes; `ignore_range` sends the whole file though a part was asked for; `etag` names it otherwise.
+    of `piece` bytes; `stall_after` so many nothing more comes; `crop_to` says and sends that the file is no longer than that;
+    `ignore_range` sends the whole file though a part was asked for; `etag` names it otherwise. `drop` closes the connection
+    without an answer, `hang` leaves it open without one. `change` is called first, as when somebody changes the repository.
     """
 
     path: str
@@ -21,7 +24,11 @@ class Fault:
     headers: dict[str, str] = field(default_factory=dict)
     body: bytes = b""
     drop: bool = False
+    hang: bool = False
+    change: Callable[[], object] | None = None
     cut_after: int | None = None
+    stall_after: int | None = None
+    crop_to: int | None = None
     short_by: int = 0
     flip_at: int | None = None
     trickle_s: float = 0.0

@@ -3,6 +3,7 @@
 import contextlib
 import json
 import re
+import select
 import socket
 import threading
 import time
@@ -32,15 +33,19 @@ class Asked:
 class Hub:
     """Serves repositories until `close`. `tokens` are the valid ones; `asked` is what was asked for, in order.
 
+    `moved` holds the new names of renamed repositories by their old ones.
+
     `host` may be "::1"; `base` is its address for `HF_ENDPOINT`. Large files are redirected to `/cdn/…`, as the real one does.
     """
 
     def __init__(self, *repositories, host="127.0.0.1"):
         self.repositories = {repository.id: repository for repository in repositories}
         self.tokens = set()
+        self.moved = {}
         self.faults = []
         self.asked = []
         self.lock = threading.Lock()
+        self.open = True
         kind = type("Server", (_Server,), {"address_family": socket.AF_INET6 if ":" in host else socket.AF_INET})
         name = f"[{host}]" if ":" in host else host
         # Two addresses, as the real hub and the servers of its large files: the client follows redirects only within one.
@@ -73,6 +78,7 @@ class Hub:
 
     def close(self):
         """Stop serving; open connections are dropped."""
+        self.open = False
         for server in self._servers:
             server.shutdown()
             server.server_close()
@@ -123,10 +129,16 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _route(self, path, query):
         fault = self._fault
+        if fault and fault.change:
+            fault.change()
         if fault and fault.drop:
             self._drop()
+        elif fault and fault.hang:
+            self._wait_until_gone()
         elif fault and fault.status:
             self._send(fault.status, fault.body, fault.headers)
+        elif old := next((old for old in self.server.hub.moved if f"/{old}/" in f"{path}/"), ""):
+            self._send(307, b"", {"Location": self.path.replace(old, self.server.hub.moved[old], 1)})
         elif path == "/api/models":
             self._search(query)
         elif path == "/api/whoami-v2":
@@ -223,6 +235,8 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _body(self, stored, headers):
         fault, size = self._fault, stored.content.size
+        if fault and fault.crop_to is not None:
+            size = fault.crop_to
         start, end = 0, size
         asked = re.fullmatch(r"bytes=(\d+)-(\d*)", self.headers.get("Range", ""))
         same = self.headers.get("If-Range", headers["ETag"]) == headers["ETag"]
@@ -246,6 +260,8 @@ class _Handler(BaseHTTPRequestHandler):
         last = end - (fault.short_by if fault else 0)
         if fault and fault.cut_after is not None:
             last = min(last, start + fault.cut_after)
+        if fault and fault.stall_after is not None:
+            last = min(last, start + fault.stall_after)
         piece = fault.piece if fault else PIECE
         position = start
         while position < last:
@@ -259,7 +275,9 @@ class _Handler(BaseHTTPRequestHandler):
             if fault and fault.trickle_s:
                 self.wfile.flush()
                 time.sleep(fault.trickle_s)
-        if last < end:
+        if last < end and fault.stall_after is not None:
+            self._wait_until_gone()
+        elif last < end:
             self._drop()
 
     # -- answers -------------------------------------------------------------------------------------------------------
@@ -312,6 +330,13 @@ class _Handler(BaseHTTPRequestHandler):
         if self.command != "HEAD":
             self._asked.sent += len(body)
             self.wfile.write(body)
+
+    def _wait_until_gone(self):
+        """Hold the connection without a word until the client closes it, or the hub does."""
+        self.close_connection = True
+        with contextlib.suppress(OSError):
+            while self.server.hub.open and not select.select([self.connection], [], [], 0.05)[0]:
+                pass
 
     def _drop(self):
         self.close_connection = True

@@ -8,7 +8,7 @@ import pytest
 from engine.core.errors import DiskFull, Stopped
 from engine.core.hub_errors import AccessDenied, ChangedUpstream, FileDamaged, LicenceNotAccepted
 from engine.core.hub_facts import HubFile
-from engine.models import transfer
+from engine.models import backoff, transfer
 from engine.models.hub import Hub
 from engine.models.hub_facts import wanted_files
 from engine.models.huggingface_cache import cached_repositories
@@ -26,6 +26,7 @@ CHUNK = 100_000
 def small_chunks(monkeypatch):
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
     monkeypatch.setattr(transfer, "CHUNK", CHUNK)
+    monkeypatch.setattr(backoff, "FIRST_PAUSE_S", 0.01)
 
 
 @pytest.fixture
@@ -41,7 +42,7 @@ def server():
 
 def download(server, cache, token="", **more):
     hub = Hub(lambda: token, {"HF_ENDPOINT": server.base})
-    return RepositoryDownload(hub, cache, hub.describe(NAME), first_pause_s=0.01, free_bytes=lambda _: 1 << 40, **more)
+    return RepositoryDownload(hub, cache, hub.describe(NAME), free_bytes=lambda _: 1 << 40, **more)
 
 
 def check(server, cache):
