@@ -76,7 +76,7 @@ class ReplayController(QObject):
                 dialog.show_progress(f"Writing: {done:,} of {self._total:,} tokens compared")
             case Replayed():
                 self._request_id = ""
-                dialog.show_result(event)
+                dialog.show_result(event, self._begun)
             case Failed():
                 shown = notice(event.error)
                 dialog.show_failure(shown.title, shown.hint)

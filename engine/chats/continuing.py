@@ -26,13 +26,13 @@ def joined(before: ReplyFacts | None, now: ReplyFacts | None) -> ReplyFacts | No
     if before is None or now is None:
         return now
     decode_s = before.decode_s + now.decode_s
-    stretches = len(before.resumed) + 2
+    timed = before.decode_tps * before.decode_s + now.decode_tps * now.decode_s
     return replace(
         now,
         ttft_s=before.ttft_s or now.ttft_s,
         prefill_s=before.prefill_s + now.prefill_s,
         decode_s=decode_s,
-        decode_tps=max(0, now.output_tokens - stretches) / decode_s if decode_s > 0 else 0.0,
+        decode_tps=timed / decode_s if decode_s > 0 else 0.0,
         reasoning_s=before.reasoning_s + now.reasoning_s,
         resumed=(*before.resumed, *now.resumed),
     )

@@ -111,7 +111,13 @@ _FOLDERS = (
     "CREATE INDEX chats_of_folder ON chats (folder) WHERE folder IS NOT NULL",
 )
 
-MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST, _ATTACHMENTS, _MESSAGE_TRASH, _ODDS, _FOLDERS)
+# A reply's tokens once counted the one that ends the turn here, and nowhere else.
+_TOKENS = (
+    """UPDATE messages SET facts = json_set(facts, '$.output_tokens', json_array_length(facts, '$.output_ids'))
+        WHERE CASE WHEN json_valid(facts) THEN json_array_length(facts, '$.output_ids') > 0 END""",
+)
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST, _ATTACHMENTS, _MESSAGE_TRASH, _ODDS, _FOLDERS, _TOKENS)
 """Each entry's statements bring the database one version on. Entries that were released are never changed."""
 
 

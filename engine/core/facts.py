@@ -96,10 +96,10 @@ class ReplyFacts(Record):
     """Everything measured about one reply; stored with it. Times in seconds, rates in tokens a second, sizes in bytes.
 
     `cached_tokens` of the `prompt_tokens` were already in the KV cache; `chunks` are the prefill's chunk lengths; `seed`,
-    `sampling`, `fingerprint` and `template_hash` make the reply reproducible. `output_ids` are the tokens written, without the
-    one that ended the turn; `kv_bits` is the KV cache's precision; `dropped_tokens` have left the context by the reply's end,
-    and with them the first `dropped_messages` of the conversation. `reasoning_s` went by from the first reasoning token to the
-    first token of the answer.
+    `sampling`, `fingerprint` and `template_hash` make the reply reproducible. `output_ids` are the tokens written and
+    `output_tokens` how many they are, both without the one that ended the turn; `kv_bits` is the KV cache's precision;
+    `dropped_tokens` have left the context by the reply's end, and with them the first `dropped_messages` of the conversation.
+    `reasoning_s` went by from the first reasoning token to the first token of the answer.
 
     A reply that was cut may have gone on: `resumed` holds how many tokens it had each time. `output_tokens` and `output_ids`
     are then of all of it, `prompt_tokens` of what was before it; `seed`, `sampling`, `chunks` and `cached_tokens` (in which the

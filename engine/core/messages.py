@@ -291,8 +291,8 @@ class PromptInspected(Record):
 class TextDelta(Record):
     """More of the reply: answer `text`, or `reasoning` where the model thinks aloud.
 
-    `output_tokens` so far; `rate` decode tokens a second; `context_used` tokens of the `context`
-    length are taken; `reasoning_s` is how long the model has thought, and stands still once it answers.
+    `output_tokens` so far, without the one that ends the turn; `rate` decode tokens a second; `context_used` tokens of the
+    `context` length are taken; `reasoning_s` is how long the model has thought, and stands still once it answers.
     """
 
     request_id: str

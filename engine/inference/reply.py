@@ -101,7 +101,7 @@ class Reply:
         self._thought = self._answered = 0.0
         self._cached = self._rebased = 0
         self._written: list[int] = []
-        self._output = 0
+        self._drawn = 0
         self._chunks: list[int] = []
         self._reread: list[int] = []
         self._history: tuple[tuple[int, int], ...] = ()
@@ -121,10 +121,10 @@ class Reply:
         if self._odds and self._written:
             yield ReplyOdds(self._request.request_id, self._odds.of(len(self._written)))
         facts = self._facts(reason)
-        if self._output:
+        if self._drawn:
             loaded = self._bench.loaded
             yield next_tokens(
-                self._request.request_id, self._sampler, self._written, self._output, loaded.tokenizer, loaded.end_ids
+                self._request.request_id, self._sampler, self._written, self._drawn, loaded.tokenizer, loaded.end_ids
             )
         ended: Event = Finished(self._request.request_id, facts)
         yield Cancelled(self._request.request_id, facts) if reason == "cancelled" else ended
@@ -176,14 +176,14 @@ class Reply:
     def _stretch(self, last: int) -> Generator[Event, None, tuple[FinishReason, int]]:
         """Write until the turn ends, or as far as there is room; the value is why, and the id written last."""
         bench = self._bench
-        wanted = self._request.sampling.max_tokens - self._output
+        wanted = self._request.sampling.max_tokens - self._drawn
         space = (self._room.positions if self._room.rolls else self._room.context) - len(bench.cache.tokens) - 1
         reason: FinishReason = "length" if wanted <= space else "context"
         tokens = decode(bench.loaded.model, bench.cache, last, self._sampler, min(wanted, space), self._odds)
         for last in tokens:
             now = time.perf_counter()
             self._first = self._first or now
-            self._output += 1
+            self._drawn += 1
             self._rolling.add(now, 1)
             ended = last in bench.loaded.end_ids
             answer, reasoning, stopped = ("", "", False) if ended else self._text.add(last)
@@ -217,15 +217,16 @@ class Reply:
     def _delta(self, answer: str, reasoning: str, now: float) -> TextDelta:
         if self._shown:
             answer, reasoning = self._shown[0].new(answer), self._shown[1].new(reasoning)
+        unsaid = self._drawn - len(self._written)  # The token that ends the turn, which is counted nowhere.
         self._thought = self._thought or (now if reasoning else 0.0)
         self._answered = self._answered or (now if answer else 0.0)
         return TextDelta(
             request_id=self._request.request_id,
             text=answer,
             reasoning=reasoning,
-            output_tokens=len(self._before) + self._output,
+            output_tokens=len(self._before) + len(self._written),
             rate=self._rolling.rate(now),
-            context_used=min(len(self._bench.cache.tokens), self._room.context),
+            context_used=min(len(self._bench.cache.tokens) - unsaid, self._room.context),
             ttft_s=self._first - self._started,
             context=self._room.context,
             reasoning_s=self._reasoning_s(now),
@@ -250,12 +251,12 @@ class Reply:
             seed=self._seed,
             prompt_tokens=len(self._plan.ids) - len(self._before),
             cached_tokens=self._cached,
-            output_tokens=len(self._before) + self._output,
+            output_tokens=len(self._before) + len(self._written),
             ttft_s=first - self._started if self._first else 0.0,
             prefill_s=prefill_s,
             decode_s=decode_s,
             prefill_tps=rate(read, prefill_s),
-            decode_tps=rate(max(0, self._output - 1), decode_s),
+            decode_tps=rate(max(0, self._drawn - 1), decode_s),
             weights_bytes=loaded.facts.weights_bytes,
             kv_bytes=cache.nbytes,
             peak_bytes=mx.get_peak_memory(),

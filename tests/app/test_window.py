@@ -85,9 +85,9 @@ def test_answer_appears_piece_by_piece_and_is_stored_with_its_figures(flint):
     reply = flint.ask("Hello")
     assert flint.shown() == ["Hello", FOX]
     assert (reply.role, reply.state, reply.text, reply.model_id) == ("assistant", "complete", FOX, "fox")
-    assert reply.facts.output_tokens == 21  # With the one that ends the turn.
+    assert reply.facts.output_tokens == 20  # Without the one that ends the turn.
     stats = flint.stats(reply)
-    assert stats.startswith("21 tokens  ")
+    assert stats.startswith("20 tokens  ")
     assert f"{reply.facts.prompt_tokens} prompt tokens" in stats
 
 
@@ -95,7 +95,7 @@ def test_second_question_reads_only_what_is_new_and_says_so(flint):
     first = flint.ask("Hello")
     second = flint.ask("And now?")
     assert first.facts.cached_tokens == 0
-    assert second.facts.cached_tokens == first.facts.prompt_tokens + first.facts.output_tokens
+    assert second.facts.cached_tokens == first.facts.prompt_tokens + first.facts.output_tokens + 1  # Its end, too.
     expected = f"{second.facts.cached_tokens} of {second.facts.prompt_tokens} prompt tokens cached"
     assert expected in flint.stats(second)
 

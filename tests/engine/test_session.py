@@ -133,7 +133,7 @@ def test_a_reply_ends_by_the_end_tokens_id_and_may_quote_it_as_text(tiny_loaded)
     answer = ask(session, HELLO)
     assert answer.text == "ChatML ends a turn with <|im_end|>, see? 👍🏽"
     assert answer.facts.finish_reason == "stop"
-    assert answer.facts.output_tokens == len(answer.ids)
+    assert answer.facts.output_tokens == len(answer.ids) - 1  # Without the one that ends the turn.
     assert answer.ids[-1] in session.loaded.end_ids
 
 
@@ -247,6 +247,17 @@ def test_the_rates_follow_from_the_counts_and_times(tiny_loaded):
         assert facts.kv_bytes == sum(layer.nbytes for layer in session.cache.layers) > 0
         assert facts.peak_bytes > facts.weights_bytes > 0
         assert {event.ttft_s for event in answer.events if isinstance(event, TextDelta)} == {facts.ttft_s}
+
+
+@pytest.mark.parametrize("script", ["It is Paris.", ""])
+@pytest.mark.parametrize(
+    "more", [{}, {"stop_after": 3}, {"sampling": replace(GREEDY, max_tokens=4)}], ids=["ended", "stopped", "cut"]
+)
+def test_a_reply_has_as_many_tokens_as_were_written_however_it_ended(tiny_loaded, script, more):
+    answer = ask(scripted(tiny_loaded, script), HELLO, **more)
+    last = [event for event in answer.events if isinstance(event, TextDelta)][-1]
+    assert answer.facts.output_tokens == len(answer.facts.output_ids) == last.output_tokens
+    assert last.context_used <= answer.facts.prompt_tokens + answer.facts.output_tokens
 
 
 def test_the_facts_of_a_reply_cancelled_while_the_prompt_was_read_say_what_was_read(tiny_loaded):

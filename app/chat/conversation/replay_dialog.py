@@ -60,12 +60,13 @@ class ReplayDialog(QDialog):
         if self._running:
             self._words.setText(words)
 
-    def show_result(self, replayed: Replayed) -> None:
-        """Say what came of it."""
+    def show_result(self, replayed: Replayed, begun: int = 0) -> None:
+        """Say what came of it; the reply had `begun` with so many tokens, which were given and not written again."""
         self._end()
         if replayed.same:
             self._title.setText(f"Same {count_text(replayed.tokens, 'token')}")
-            self._words.setText("Every token came out as it was written. Nothing in the chat was changed.")
+            since = f" since the reply went on after its first {begun:,}" if begun else ""
+            self._words.setText(f"Every token{since} came out as it was written. Nothing in the chat was changed.")
         else:
             self._title.setText(f"Different from token {replayed.tokens + 1:,} on")
             before = count_text(replayed.tokens, "token")

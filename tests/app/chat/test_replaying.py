@@ -7,11 +7,13 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QWidget
 
+from app.chat.conversation.ledger import ledger
 from app.chat.conversation.replay_dialog import NO_REASON, ReplayDialog
 from engine.chats.store import ChatStore
 from engine.core.errors import GenerationFailed
-from engine.core.messages import Replayed
+from engine.core.messages import Replayed, TextDelta
 from engine.core.paths import locate
+from tests.app.chat.inspecting import open_inspector
 from tests.app.chat.test_message_actions import body, menu_of, pick
 from tests.app.window_driver import give_model, open_window, remember, set_settings
 from tests.models.speaking import FOX
@@ -53,6 +55,31 @@ def test_the_same_tokens_are_said_to_be_the_same_and_nothing_is_changed(flint):
     flint.wait(lambda: flint.window.findChild(ReplayDialog) is None)
     assert flint.stored() == stored
     assert flint.ask("Still there?").text == FOX
+
+
+def test_a_replys_tokens_are_the_same_number_wherever_it_is_told(flint):
+    flint.choose_setting("keep_probabilities", "on")
+    reply = flint.ask("Hello")
+    (asked, *_) = {event.request_id for event in flint.events if isinstance(event, TextDelta)}
+    count = len(reply.facts.output_ids)
+    assert flint.stats(reply).startswith(f"{count} tokens  ")
+    assert dict(ledger(reply.facts))["Written"] == str(count)
+    assert flint.deltas(asked)[-1].output_tokens == count
+    panel = open_inspector(flint, "reply")
+    flint.wait(lambda: panel.reply_head.text.startswith(f"{count} tokens"))
+    assert f"Same {count} tokens" in run(flint, reply).words
+
+
+def test_of_a_reply_that_went_on_it_is_told_which_tokens_were_written_again(flint):
+    flint.choose_setting("max_tokens", 5)
+    reply = flint.ask("Hello")
+    pick(menu_of(flint, reply), "Continue")
+    flint.wait(lambda: flint.idle)
+    reply = flint.stored()[-1]
+    assert reply.facts.resumed == (5,)
+    words = run(flint, reply).words
+    assert f"Same {len(reply.facts.output_ids) - 5} tokens" in words
+    assert "since the reply went on after its first 5 came out" in words
 
 
 @pytest.mark.drives("replayDialog")

@@ -11,9 +11,16 @@ from engine.core.errors import GenerationFailed
 from engine.core.messages import Cancelled, Failed, Finished, TextDelta
 from tests.engine.chats.samples import FACTS
 
-BEFORE = replace(FACTS, output_ids=tuple(range(64)), decode_s=2.0, ttft_s=0.5)
+BEFORE = replace(FACTS, output_ids=tuple(range(64)), decode_s=2.0, decode_tps=63 / 2.0, ttft_s=0.5)
 NOW = replace(
-    FACTS, finish_reason="stop", output_tokens=100, output_ids=tuple(range(100)), resumed=(64,), decode_s=1.5, ttft_s=0.1
+    FACTS,
+    finish_reason="stop",
+    output_tokens=100,
+    output_ids=tuple(range(100)),
+    resumed=(64,),
+    decode_s=1.5,
+    decode_tps=36 / 1.5,  # 35 after the first, and the one that ended the turn.
+    ttft_s=0.1,
 )
 
 
@@ -40,7 +47,7 @@ def test_the_text_grows_and_the_facts_are_of_both_stretches(store, before, write
     assert (stored.text, stored.state) == ("It is Paris.", "complete")
     assert (stored.facts.output_tokens, stored.facts.resumed, stored.facts.finish_reason) == (100, (64,), "stop")
     assert (stored.facts.decode_s, stored.facts.ttft_s) == (3.5, 0.5)
-    assert stored.facts.decode_tps == pytest.approx(98 / 3.5)
+    assert stored.facts.decode_tps == pytest.approx(99 / 3.5)
 
 
 @pytest.mark.parametrize("end", [Failed("r", GenerationFailed("No.").info()), Cancelled("r", replace(NOW, output_tokens=64))])

@@ -1,3 +1,4 @@
+import json
 import sqlite3
 
 import pytest
@@ -30,6 +31,28 @@ def test_later_migration_keeps_what_is_stored(connection):
     assert migrate(connection, later) == 1
     assert connection.execute("SELECT value FROM remembered").fetchone() == ("value",)
     assert stored_version(connection, len(later)) == len(later)
+
+
+@pytest.mark.parametrize(
+    ("stored", "tokens"),
+    [
+        ('{"output_tokens": 21, "output_ids": [4, 5, 6], "new": 1.50}', 3),
+        ('{"output_tokens": 80, "output_ids": []}', 80),
+        ('{"output_tokens": 80}', 80),
+        ("no JSON", None),
+        (None, None),
+    ],
+)
+def test_a_stored_reply_counts_the_tokens_that_were_written_and_nothing_else_of_it_changes(connection, stored, tokens):
+    migrate(connection, MIGRATIONS[:5])
+    connection.execute("INSERT INTO chats (id, title, created_at, updated_at, model_id) VALUES ('c', '', 0, 0, 'm')")
+    connection.execute(
+        "INSERT INTO messages (id, chat, role, text, state, created_at, facts) VALUES ('r', 1, 'assistant', '', '', 0, ?)",
+        (stored,),
+    )
+    migrate(connection)
+    (kept,) = connection.execute("SELECT facts FROM messages").fetchone()
+    assert kept == stored if tokens is None else json.loads(kept) == {**json.loads(stored), "output_tokens": tokens}
 
 
 def test_failing_migration_is_undone_whole(connection):
