@@ -104,7 +104,9 @@ class Librarian:
     def _search(self, command: Command) -> Iterator[Event]:
         """Tell what was found, then again with what the models' own configs say of layers and lengths."""
         assert isinstance(command, SearchHub)
-        models, more = self.hub.search(command.query, command.sort, mlx_only=command.mlx_only, limit=command.limit)
+        models, more = self.hub.search(
+            command.query, command.sort, mlx_only=command.mlx_only, limit=command.limit, task=command.task
+        )
         yield HubFound(command.request_id, models, more)
         found = list(models)
         with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="flint-configs") as pool:

@@ -1,7 +1,6 @@
 """Discover: what the hub has, found by words, each with whether it runs here; recommendations before anybody searched."""
 
 from collections.abc import Iterable
-from typing import cast
 
 from PySide6.QtCore import QModelIndex, QPointF
 from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent
@@ -9,9 +8,9 @@ from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app.background import Background
 from app.models.assessment import Assessment, assess
-from app.models.choice_button import ChoiceButton
-from app.models.hub_controller import MOST, HubController
-from app.models.hub_list import Filters, HubList
+from app.models.filter_bar import FilterBar
+from app.models.hub_controller import FIRST, MOST, HubController
+from app.models.hub_list import HubList
 from app.models.hub_results import HubResults
 from app.models.hub_wishes import HubWishes
 from app.models.machine import Machine
@@ -19,17 +18,13 @@ from app.models.recommended import read_recommended
 from app.models.repository_detail import RepositoryDetail
 from app.models.search_state import SearchState
 from app.theme import Theme
-from app.widgets.check_box import CheckBox
 from app.widgets.debounce import Debounce
 from app.widgets.frame import draw_hairline
 from app.widgets.link import Link
 from engine.core.errors import ErrorInfo
-from engine.core.hub_facts import Download, HubDetail, HubModel, HubSort
+from engine.core.hub_facts import Download, HubDetail, HubModel
 
 _LIST = 456
-_QUANTIZATIONS = (("any", "Any quantization"), ("4", "4-bit or less"), ("8", "8-bit"), ("full", "Full precision"))
-_LICENCES = (("any", "Any licence"), ("permissive", "Apache, MIT, BSD"), ("open", "Not gated"))
-_SORTS = (("downloads", "Popular"), ("updated", "Newest"), ("likes", "Liked"))
 
 
 class Discover(QWidget):
@@ -41,6 +36,7 @@ class Discover(QWidget):
         super().__init__(parent)
         self._theme, self._hub, self._machine = theme, hub, machine
         self._query: str | None = None
+        self._asked = FIRST
         self._picked = ""
         self._work = Background(self)
         self._models = HubList(self)
@@ -48,11 +44,7 @@ class Discover(QWidget):
         self.results = HubResults(theme, self._models, self)
         self.state = SearchState(theme, self)
         self.detail = RepositoryDetail(theme, wishes, self)
-        self.quantization = ChoiceButton(theme, "filterQuantization", "Quantization", _QUANTIZATIONS, self)
-        self.licence = ChoiceButton(theme, "filterLicence", "Licence", _LICENCES, self)
-        self.sort = ChoiceButton(theme, "sortResults", "Order", _SORTS, self)
-        self.fits_only = CheckBox(theme, "Fits only", self)
-        self.fits_only.setObjectName("fitsOnly")
+        self.filters = FilterBar(theme, self)
         self._more = Link(theme, "Show more", style="small", parent=self)
         self._more.setObjectName("moreResults")
         self._describe_later = Debounce(self._describe, self)
@@ -82,8 +74,9 @@ class Discover(QWidget):
     def search(self, query: str) -> None:
         """Search the hub; for nothing, the most popular are asked for."""
         self._query = query.strip()
-        self.sort.setEnabled(True)
-        self._hub.search(self._query, cast("HubSort", self.sort.value))
+        self.filters.sort_choice.setEnabled(True)
+        # Of those without a chat template few are found among many: all at once that can be.
+        self._ask(MOST if self.filters.task == "base" else FIRST)
 
     def try_again(self) -> None:
         """Ask again what failed: the search, and what is known of the model on show."""
@@ -96,7 +89,7 @@ class Discover(QWidget):
         """Show what Flint recommends; the network is not asked."""
         self._query = None
         self._hub.forget_search()
-        self.sort.setEnabled(False)
+        self.filters.sort_choice.setEnabled(False)
         self._more.hide()
         entries = read_recommended()
         self.state.show_recommended()
@@ -116,13 +109,6 @@ class Discover(QWidget):
         draw_hairline(QPainter(self), QPointF(_LIST - 1, 0), QPointF(_LIST - 1, self.height()), self._theme.color("separator"))
 
     def _lay_out(self) -> None:
-        filters = QHBoxLayout()
-        filters.setContentsMargins(16, 12, 16, 4)
-        filters.setSpacing(8)
-        for button in (self.quantization, self.licence, self.sort):
-            filters.addWidget(button)
-        filters.addStretch(1)
-        filters.addWidget(self.fits_only)
         side = QWidget(self)
         side.setFixedWidth(_LIST)
         column = QVBoxLayout(side)
@@ -132,7 +118,7 @@ class Discover(QWidget):
         more.setContentsMargins(16, 6, 16, 6)
         more.addWidget(self._more)
         more.addStretch(1)
-        column.addLayout(filters)
+        column.addWidget(self.filters)
         column.addWidget(self.state)
         column.addWidget(self.results, 1)
         column.addLayout(more)
@@ -143,11 +129,9 @@ class Discover(QWidget):
         layout.addWidget(self.detail, 1)
 
     def _connect(self) -> None:
-        for button in (self.quantization, self.licence):
-            button.chosen.connect(lambda _value: self._filter())
-        self.fits_only.toggled.connect(lambda _checked: self._filter())
-        self.sort.chosen.connect(lambda _value: self.search(self._query or ""))
-        self._more.clicked.connect(self._ask_for_more)
+        self.filters.narrowed.connect(self._filter)
+        self.filters.asked.connect(self._order)
+        self._more.clicked.connect(lambda: self._ask(MOST))
         self.state.popular_asked.connect(lambda: self.search(""))
         self.state.again_asked.connect(lambda: self.search(self._query or ""))
         self.results.clicked.connect(lambda index: self._pick(index.row()))
@@ -167,7 +151,7 @@ class Discover(QWidget):
 
     def _on_found(self, models: tuple[HubModel, ...], more: bool, whole: bool) -> None:
         self._show_models(models, {}, by_standing=False)
-        self._more.setVisible(more and len(models) < MOST)
+        self._more.setVisible(more and self._asked < MOST)
         self.state.show_found(self._query or "", len(models), len(self._models.rows), more)
         if whole and not models:
             self.detail.show_row(None)
@@ -177,11 +161,18 @@ class Discover(QWidget):
         self._more.hide()
         self.state.show_failure(error)
 
-    def _ask_for_more(self) -> None:
-        self._hub.search(self._query or "", cast("HubSort", self.sort.value), limit=MOST)
+    def _ask(self, limit: int) -> None:
+        self._asked = limit
+        self._hub.search(self._query or "", self.filters.sort, task=self.filters.task, limit=limit)
+
+    def _order(self) -> None:
+        """Another order or task: the hub has it, but for the recommendations."""
+        self._filter()
+        if self._query is not None:
+            self.search(self._query)
 
     def _filter(self) -> None:
-        self._models.set_filters(Filters(self.quantization.value, self.licence.value, self.fits_only.isChecked()))
+        self._models.set_filters(self.filters.filters)
         if self._query is not None:
             self.state.show_found(self._query, len(self._models.models), len(self._models.rows), self._more.isVisibleTo(self))
 

@@ -4,7 +4,7 @@ from PySide6.QtCore import QObject, Signal
 
 from app.bridge import Bridge
 from engine.core.errors import ErrorInfo
-from engine.core.hub_facts import HubSort
+from engine.core.hub_facts import HubSort, HubTask
 from engine.core.hub_messages import (
     AskHubAccount,
     DescribeHub,
@@ -44,13 +44,13 @@ class HubController(QObject):
         self._last: tuple[tuple[object, ...], bool] = ((), False)
         bridge.received.connect(self._take)
 
-    def search(self, query: str, sort: HubSort = "downloads", *, limit: int = FIRST) -> None:
-        """Look for models by words; none of them means the most popular."""
+    def search(self, query: str, sort: HubSort = "downloads", *, task: HubTask | None = None, limit: int = FIRST) -> None:
+        """Look for models by words, and by what they are for; no words mean the most popular."""
         self.forget_search()
         self._search_id = self._bridge.new_id("search")
         self._last = ((), False)
         self.searching.emit()
-        self._bridge.send(SearchHub(self._search_id, query, sort, limit=limit))
+        self._bridge.send(SearchHub(self._search_id, query, sort, limit=limit, task=task))
 
     def forget_search(self) -> None:
         """Take no answer to the last search any more."""

@@ -11,28 +11,35 @@ from app.models.model_list import Index
 from app.models.words import SEPARATOR, size_text
 from engine.core.hub_facts import Download, HubModel
 from engine.core.record import Record
+from engine.core.sizes import GIGABYTE
 
 ROW_ROLE = Qt.ItemDataRole.UserRole
+ANY = "any"
 _STANDINGS = ("fits", "unknown", "less", "no")
 
 
 class Filters(Record):
-    """Which models are shown: by bits a weight takes, by licence, and only those that fit."""
+    """Which models are shown: by task, by the gigabytes they take at most, by bits a weight takes, by licence, if they fit."""
 
-    quantization: str = "any"
-    licence: str = "any"
+    task: str = ANY
+    size: str = ANY
+    quantization: str = ANY
+    licence: str = ANY
     fits_only: bool = False
 
     def let(self, model: HubModel, assessment: Assessment | None) -> bool:
-        """Return whether a model is shown. One that was not assessed yet counts as fitting."""
+        """Return whether a model is shown. One that was not assessed yet counts as fitting, one without a size as too large."""
+        for_it = self.task == ANY or self.task in model.tasks
+        small = self.size == ANY or 0 < model.size_bytes <= int(self.size) * GIGABYTE
         bits = bits_of(model.quantization)
-        packed = {"any": True, "4": bits < 5, "8": 7 <= bits <= 8, "full": bits > 8}[self.quantization]
+        packed = {ANY: True, "4": bits < 5, "8": 7 <= bits <= 8, "full": bits > 8}[self.quantization]
         free = {
-            "any": True,
+            ANY: True,
             "permissive": model.licence.startswith(PERMISSIVE),
             "open": not model.gate,
         }[self.licence]
-        return packed and free and not (self.fits_only and assessment is not None and assessment.standing in ("no", "less"))
+        fits = not (self.fits_only and assessment is not None and assessment.standing in ("no", "less"))
+        return for_it and small and packed and free and fits
 
 
 class HubRow(Record):

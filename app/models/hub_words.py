@@ -4,7 +4,7 @@ import re
 
 from app.models.words import progress_text, size_text
 from engine.core.errors import ErrorInfo
-from engine.core.hub_facts import Download
+from engine.core.hub_facts import Download, HubModel
 
 _LICENCES = {
     "apache-2.0": "Apache 2.0",
@@ -22,6 +22,7 @@ _LICENCES = {
     "cc-by-nc-sa-4.0": "CC BY-NC-SA 4.0",
     "other": "Other licence",
 }
+_TASKS = {"chat": "Chat", "base": "Completion", "code": "Code", "vision": "Vision"}
 PERMISSIVE = ("apache-2.0", "mit", "bsd")
 _BITS = re.compile(r"(\d+(?:\.\d+)?)-bit")
 _FAILED_BADGES = {
@@ -39,6 +40,20 @@ _MINUTE, _HOUR = 60, 3600
 def licence_text(licence: str) -> str:
     """Return a licence's name: “Apache 2.0”; what is not known as it is."""
     return _LICENCES.get(licence, licence)
+
+
+def task_text(model: HubModel) -> str:
+    """Return what a model is for: “Chat, Code”; the hub's own word where Flint does not run it."""
+    return ", ".join(_TASKS[task] for task in model.tasks) or model.task
+
+
+def task_notice(model: HubModel) -> str:
+    """Return what Flint can not do with a model that others can; empty for one that only writes text."""
+    if "vision" in model.tasks:
+        return "It sees pictures too; Flint runs its text alone."
+    if model.task and not model.tasks:
+        return f"Flint runs models that write text. The hub lists this one for {model.task}."
+    return ""
 
 
 def bits_of(quantization: str) -> float:

@@ -7,6 +7,7 @@ from engine.core.hub_facts import HubModel
 from engine.core.paths import resource
 from engine.core.record import Record
 from engine.models.facts import read_facts
+from engine.models.hub_facts import CHAT_TAG, TEXT_TASK, tasks_of
 
 _FILE = "recommended.toml"
 
@@ -38,7 +39,8 @@ def _entry(entry: dict[str, object]) -> Recommended:
         architecture=facts.model_type,
         context=facts.context,
         licence=str(entry["licence"]),
-        task="text-generation",
+        task=TEXT_TASK,
+        tasks=tasks_of(TEXT_TASK, (CHAT_TAG,), model_id),
         config=json.dumps(config),
     )
     return Recommended(model, str(entry["good_for"]))

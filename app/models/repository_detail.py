@@ -16,7 +16,7 @@ from app.models.facts_table import FactsTable
 from app.models.fit_card import FitCard
 from app.models.hub_list import HubRow
 from app.models.hub_wishes import HubWishes
-from app.models.hub_words import TOKEN_ERRORS, licence_text
+from app.models.hub_words import TOKEN_ERRORS, licence_text, task_notice, task_text
 from app.models.machine import Machine
 from app.models.problem_card import ProblemCard
 from app.models.words import heads_text, parameters_text, size_text
@@ -245,7 +245,8 @@ class RepositoryDetail(DetailPane):
 
     def _show_notice(self, row: HubRow) -> None:
         """Say what stands in the way of fetching it, before the first byte."""
-        words = [_GATED] if row.model.gate and not row.here else []
+        words = [notice] if (notice := task_notice(row.model)) else []
+        words += [_GATED] if row.model.gate and not row.here else []
         missing = self._size(row) - (row.download.done_bytes if row.download else 0)
         if 0 < self._free < missing and not row.here:
             words.append(f"It takes {size_text(missing)} on the disk, where {size_text(self._free)} are free.")
@@ -299,6 +300,7 @@ def _facts_of(model: HubModel, detail: HubDetail | None) -> list[tuple[str, str]
     kind = model.architecture or facts.model_type
     return [
         ("Architecture", kind),
+        ("Task", task_text(model)),
         ("Parameters", parameters_text(model.parameters)),
         ("Quantised", model.quantization or facts.quantization),
         ("Licence", licence_text(model.licence)),

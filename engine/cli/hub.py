@@ -22,7 +22,7 @@ from engine.core.errors import Stopped, UsageError
 from engine.core.hub_errors import HubError, HubTrouble, RateLimited
 from engine.core.hub_facts import HubDetail, HubModel
 from engine.core.paths import locate
-from engine.core.sizes import size_text
+from engine.core.sizes import GIGABYTE, size_text
 from engine.hardware.device import Device, read_device
 from engine.hardware.meters import read_memory
 from engine.models.backoff import Backoff
@@ -43,23 +43,53 @@ def open_hub() -> Hub:
     return Hub(lambda: token.read()[0])
 
 
-def search(query: str, *, sort: str, every: bool, limit: int, as_json: bool) -> None:
-    """Print the models that a search finds, each with whether it fits here. Raises a `HubError`."""
-    if sort not in ("downloads", "updated", "likes"):
-        raise UsageError(f"--sort can be downloads, updated or likes, not “{sort}”.")
+@dataclasses.dataclass(frozen=True)
+class Wanted:
+    """The options of one search. `task` "" is for any; `largest_gb` bounds what the weights take, 0 does not."""
+
+    sort: str
+    task: str
+    largest_gb: float
+    every: bool
+    limit: int
+
+
+def search(query: str, wanted: Wanted, *, as_json: bool) -> None:
+    """Print the models that a search finds, each with whether it fits here. Raises a `HubError` or `UsageError`."""
+    if wanted.sort not in ("downloads", "updated", "likes"):
+        raise UsageError(f"--sort can be downloads, updated or likes, not “{wanted.sort}”.")
+    if wanted.task not in ("", "chat", "base", "code", "vision"):
+        raise UsageError(f"--task can be chat, base, code or vision, not “{wanted.task}”.")
     hub = open_hub()
-    found, more = hub.search(query, sort, mlx_only=not every, limit=min(limit, MOST_FOUND))  # type: ignore[arg-type]
+    found, more = _found(hub, query, wanted)
     device = read_device()
     budget = read_memory(working_set=device.working_set_bytes).budget
     rows = [dataclasses.asdict(model) | verdict_of(model, budget, device) for model in map(hub.configured, found)]
     if as_json:
         print_json([{name: value for name, value in row.items() if name != "config"} for row in rows])
     elif not rows:
-        note("Nothing found. Fewer or other words may help; --all also lists what is not made for MLX.")
+        note("Nothing found. Fewer words or bounds may help; --all also lists what is not made for MLX.")
     else:
         _show(rows)
         if more:
             note(f"There are more: --limit shows up to {MOST_FOUND}.")
+
+
+def _found(hub: Hub, query: str, wanted: Wanted) -> tuple[Sequence[HubModel], bool]:
+    """Return what the hub finds, and whether there is more. It knows no sizes: those are picked from all it gives at once."""
+    largest = wanted.largest_gb * GIGABYTE
+    limit = MOST_FOUND if largest else min(wanted.limit, MOST_FOUND)
+    found, more = hub.search(
+        query,
+        wanted.sort,  # type: ignore[arg-type]
+        mlx_only=not wanted.every,
+        limit=limit,
+        task=wanted.task or None,  # type: ignore[arg-type]
+    )
+    if largest:
+        found = tuple(model for model in found if 0 < model.size_bytes <= largest)
+        more = more or len(found) > wanted.limit
+    return found[: wanted.limit], more
 
 
 def verdict_of(model: HubModel, budget: int, device: Device) -> dict[str, Any]:

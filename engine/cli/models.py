@@ -110,12 +110,14 @@ def fit(
 def search(
     query: Annotated[str, typer.Argument(metavar="WORDS", help="Words of the model's name.")] = "",
     sort: Annotated[str, typer.Option(help="downloads, updated or likes.")] = "downloads",
+    task: Annotated[str, typer.Option(help="chat, base (no chat template), code, or vision (its text alone runs).")] = "",
+    max_size: Annotated[float, typer.Option(min=0, metavar="GB", help="Only what takes at most so much.")] = 0,
     every: Annotated[bool, typer.Option("--all", help="Also what is not made for MLX.")] = False,
     limit: Annotated[int, typer.Option(min=1, max=99, help="How many to list.")] = 20,
     as_json: JsonFlag = False,
 ) -> None:
     """Search the hub, and say of each model whether it fits here."""
-    hub.search(query, sort=sort, every=every, limit=limit, as_json=as_json)
+    hub.search(query, hub.Wanted(sort, task, max_size, every, limit), as_json=as_json)
 
 
 @commands.command("pull")

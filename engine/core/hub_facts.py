@@ -6,6 +6,7 @@ from engine.core.errors import ErrorInfo
 from engine.core.record import Record
 
 type HubSort = Literal["downloads", "updated", "likes"]
+type HubTask = Literal["chat", "base", "code", "vision"]
 type Gate = Literal["", "auto", "manual"]
 type DownloadState = Literal["queued", "running", "waiting", "verifying", "paused", "failed", "done"]
 
@@ -15,6 +16,7 @@ class HubModel(Record):
 
     `id` is “author/name”; `mlx` whether MLX loads its weights as they are; `size_bytes` what its weights take on disk;
     `parameters` their number; `updated` a date as “2026-07-12”; `config` the hub's excerpt of config.json as JSON text.
+    `task` is the hub's own word, as “text-generation”; `tasks` what Flint can run it for, of “vision” the text alone.
     """
 
     id: str
@@ -28,6 +30,7 @@ class HubModel(Record):
     context: int = 0
     licence: str = ""
     task: str = ""
+    tasks: tuple[HubTask, ...] = ()
     downloads: int = 0
     likes: int = 0
     gate: Gate = ""

@@ -2,18 +2,22 @@
 
 from typing import Literal
 
-from engine.core.hub_facts import Download, HubDetail, HubModel, HubSort
+from engine.core.hub_facts import Download, HubDetail, HubModel, HubSort, HubTask
 from engine.core.record import Record
 
 
 class SearchHub(Record):
-    """Look for models on the hub by words; answered by `HubFound`. Nothing is asked of the network but by these commands."""
+    """Look for models on the hub by words; answered by `HubFound`. Nothing is asked of the network but by these commands.
+
+    `task` is what they are for, None for all.
+    """
 
     request_id: str
     query: str
     sort: HubSort = "downloads"
     mlx_only: bool = True
     limit: int = 60
+    task: HubTask | None = None
 
 
 class DescribeHub(Record):

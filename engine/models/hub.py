@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from engine.core.hub_errors import HubError
-from engine.core.hub_facts import HubDetail, HubFile, HubModel, HubSort
-from engine.models.hub_facts import described, wanted_files, with_config
+from engine.core.hub_facts import HubDetail, HubFile, HubModel, HubSort, HubTask
+from engine.models.hub_facts import CHAT_TAG, TEXT_TASK, VISION_TASK, described, wanted_files, with_config
 from engine.models.hub_refusal import refusal
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ TIMEOUT_S = 20.0
 MOST_FOUND = 99
 """Results of one search; the hub gives a hundred at a time."""
 _COMMIT = re.compile(r"[0-9a-f]{40}")
-_SORTS = {"downloads": "downloads", "updated": "last_modified", "likes": "likes"}
+_SORTS = {"downloads": "downloads", "updated": "lastModified", "likes": "likes"}
 _EXPAND = ["config", "downloads", "gated", "lastModified", "library_name", "likes", "pipeline_tag", "safetensors", "tags"]
 
 
@@ -49,24 +49,40 @@ class Hub:
         """Return the address of a repository's page for a browser."""
         return f"{self.endpoint}/{model_id}"
 
-    def search(self, query: str, sort: HubSort, *, mlx_only: bool, limit: int) -> tuple[tuple[HubModel, ...], bool]:
-        """Return at most `limit` models (100 at most) that have the words of `query`, and whether there are more.
+    def search(
+        self, query: str, sort: HubSort, *, mlx_only: bool, limit: int, task: HubTask | None = None
+    ) -> tuple[tuple[HubModel, ...], bool]:
+        """Return at most `limit` models (99 at most) that have the words of `query`, and whether there are more.
 
-        One request, told of at once when it fails: the client's own `list_models` would try again for half a minute first.
+        Models for MLX come first. The hub can't leave out what has a chat template: those for `base` are picked here from as
+        many as it gives at once.
         """
-        asked: dict[str, Any] = {
-            "search": query.strip(),
-            "sort": _SORTS[sort],
-            "limit": min(limit, MOST_FOUND) + 1,
-            "expand": _EXPAND,
-        }
-        asked |= {"filter": "mlx"} if mlx_only else {"pipeline_tag": "text-generation"}
+        filters, words = ["mlx"] if mlx_only else [], query.strip()
+        if task == "chat":
+            filters.append(CHAT_TAG)
+        if task == "code":
+            words = f"{words} code".strip()
+        most = MOST_FOUND if task == "base" else min(limit, MOST_FOUND)
+        asked: dict[str, Any] = {"sort": _SORTS[sort], "limit": most + 1}
+        asked |= {"filter": filters} if filters else {}
+        asked |= {"search": words} if words else {}
+        if task or not mlx_only:
+            asked["pipeline_tag"] = VISION_TASK if task == "vision" else TEXT_TASK
+        found = self._list(asked)
+        models = [model for model in found if task is None or task in model.tasks]
+        models.sort(key=lambda model: not model.mlx)
+        return tuple(models[:limit]), len(models) > limit or len(found) > most
+
+    def _list(self, asked: dict[str, Any]) -> list[HubModel]:
+        """Return what the hub lists for the parameters of the client's `list_models`, as that sends them.
+
+        One request, told of at once when it fails: `list_models` itself would try again for half a minute first.
+        """
         with self._telling(""):
             from huggingface_hub import ModelInfo
 
-            found = self._asked("/api/models", self._headers(), asked)
-            models = [described(ModelInfo(**each)) for each in found]
-        return tuple(models[:limit]), len(models) > limit
+            found = self._asked("/api/models", self._headers(), {**asked, "expand": _EXPAND})
+            return [described(ModelInfo(**each)) for each in found]
 
     def configured(self, model: HubModel) -> HubModel:
         """Return a model with what its config.json says; as it was where there is none that can be read."""

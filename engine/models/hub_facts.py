@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, cast
 
 from engine.core.errors import FlintError
-from engine.core.hub_facts import Gate, HubFile, HubModel
+from engine.core.hub_facts import Gate, HubFile, HubModel, HubTask
 from engine.models.facts import read_facts
 from engine.models.names import human_name
 
@@ -31,6 +31,13 @@ _NEEDED = (".safetensors", ".json", ".model", ".jinja", ".txt", ".tiktoken", ".g
 _LEFT = ("original/", "onnx/", "openvino/", "coreml/", "flax_model", "tf_model", "consolidated", "training_args")
 
 
+TEXT_TASK, VISION_TASK = "text-generation", "image-text-to-text"
+CHAT_TAG = "conversational"
+"""The hub's words: a model's task, and the tag of those with a chat template."""
+_CHAT = re.compile(r"(^|[-_ .])(instruct|chat|it)($|[-_ .])", re.IGNORECASE)
+_CODE = re.compile(r"(?<!de)(?<!en)code(?!c)", re.IGNORECASE)
+
+
 def described(info: Any, model_id: str = "") -> HubModel:
     """Return what a `ModelInfo` says; a field that is missing or of another kind is left empty.
 
@@ -48,12 +55,27 @@ def described(info: Any, model_id: str = "") -> HubModel:
         size_bytes=sum(count * _ELEMENT_BYTES.get(dtype, 2) for dtype, count in dtypes.items()),
         licence=_tagged(tags, "license:"),
         task=info.pipeline_tag or "",
+        tasks=tasks_of(info.pipeline_tag or "", tags, model_id.partition("/")[2]),
         downloads=info.downloads or 0,
         likes=info.likes or 0,
         gate=cast("Gate", info.gated or ""),
         updated=f"{info.last_modified:%Y-%m-%d}" if info.last_modified else "",
     )
     return replace(with_config(model, json.dumps(config)), parameters=_parameters(dtypes, config))
+
+
+def tasks_of(task: str, tags: Iterable[str], name: str) -> tuple[HubTask, ...]:
+    """Return what a model is for, by the hub's word for it, its tags and its name; nothing where it does not write text.
+
+    The hub tags those with a chat template; a conversion may have lost it, and its name says so still. Of models for code only
+    their names tell.
+    """
+    if task == VISION_TASK:
+        return ("vision",)
+    if task != TEXT_TASK:
+        return ()
+    kind: HubTask = "chat" if CHAT_TAG in tags or _CHAT.search(name) else "base"
+    return (kind, "code") if _CODE.search(name) else (kind,)
 
 
 def with_config(model: HubModel, config: str, size_bytes: int = 0) -> HubModel:

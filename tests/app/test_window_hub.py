@@ -9,6 +9,7 @@ from engine.core.messages import Finished
 from engine.models import transfer
 from tests.app.hub_window import FOX_ID, GATED_ID, LARGE_ID, SLOW_ID, hub_on_loopback, hub_window
 from tests.app.window_driver import open_window
+from tests.hub.repositories import Repository
 from tests.models.speaking import FOX
 
 
@@ -85,23 +86,88 @@ def test_popular_models_are_sorted_and_filtered(found):
     found.click("showPopular")
     found.wait(lambda: found.ids() == [FOX_ID, GATED_ID, LARGE_ID, SLOW_ID] and all(r.assessment for r in found.rows()))
     found.click("sortResults")
-    QTest.keyClick(found.page.sort.menu, Qt.Key.Key_Down)
-    assert found.page.sort.menu.isVisible()
-    found.page.sort.menu.close()
-    choose(found.page.sort, "Liked")
+    QTest.keyClick(found.page.filters.sort_choice.menu, Qt.Key.Key_Down)
+    assert found.page.filters.sort_choice.menu.isVisible()
+    found.page.filters.sort_choice.menu.close()
+    choose(found.page.filters.sort_choice, "Liked")
     found.wait(lambda: found.ids() == [GATED_ID, LARGE_ID, SLOW_ID, FOX_ID])
     found.click("filterQuantization")
-    choose(found.page.quantization, "4-bit or less")
+    choose(found.page.filters.quantization, "4-bit or less")
     assert found.ids() == [GATED_ID, SLOW_ID]
     found.click("filterLicence")
-    choose(found.page.licence, "Not gated")
+    choose(found.page.filters.licence, "Not gated")
     assert found.ids() == [SLOW_ID]
-    choose(found.page.quantization, "Any quantization")
-    choose(found.page.licence, "Any licence")
+    choose(found.page.filters.quantization, "Any quantization")
+    choose(found.page.filters.licence, "Any licence")
     found.wait(lambda: all(row.assessment for row in found.rows()))
     found.click("fitsOnly")
     assert LARGE_ID not in found.ids()
     assert "3 shown" in found.text("searchTitle")
+
+
+def task_models(server):
+    """Models of every task, beside those that every test has: those have no chat template."""
+    for name, tags, task, bits in (
+        ("Talk-3B", ["conversational"], "text-generation", 10**9),
+        ("Talk-Coder-9B", ["conversational"], "text-generation", 3 * 10**9),
+        ("Look-4B", [], "image-text-to-text", 10**9),
+        ("Hear-1B", [], "automatic-speech-recognition", 10**8),
+    ):
+        server.add(Repository(f"org/{name}", tags=["mlx", *tags], pipeline_tag=task, parameters={"U32": bits}))
+
+
+@pytest.mark.drives("filterTask", "filterTask.menu", "filterSize", "filterSize.menu")
+def test_by_mouse_models_are_found_by_task_and_size(found, server):
+    task_models(server)
+    found.type("org")
+    found.wait(lambda: len(found.rows()) == 8)
+    asked = len(server.requests("api/models$"))
+    pick_with_mouse(found.page.filters.task_choice, "Chat")
+    found.wait(lambda: found.text("searchTitle") == "2 found")
+    assert found.ids() == ["org/Talk-3B", "org/Talk-Coder-9B"]
+    assert len(server.requests("api/models$")) == asked + 1
+    pick_with_mouse(found.page.filters.size_choice, "Up to 4 GB")
+    assert found.ids() == ["org/Talk-3B"]
+    assert len(server.requests("api/models$")) == asked + 1
+    pick_with_mouse(found.page.filters.size_choice, "Any size")
+    pick_with_mouse(found.page.filters.task_choice, "Vision, text only")
+    found.wait(lambda: found.ids() == ["org/Look-4B"])
+    assert "Flint runs its text alone" in found.text("fetchNotice")
+    pick_with_mouse(found.page.filters.task_choice, "Any task")
+    found.wait(lambda: len(found.rows()) == 8)
+    found.pick("org/Hear-1B")
+    assert "automatic-speech-recognition" in found.text("fetchNotice")
+
+
+@pytest.mark.drives("filterTask", "filterSize")
+def test_by_keyboard_the_recommended_are_narrowed_without_the_network(found, server):
+    found.wait(lambda: all(row.assessment for row in found.rows()))
+    choose(found.page.filters.task_choice, "Code")
+    assert found.ids() == ["mlx-community/Qwen3-Coder-30B-A3B-Instruct-4bit"]
+    choose(found.page.filters.task_choice, "Any task")
+    choose(found.page.filters.size_choice, "Up to 2 GB")
+    assert {row.model.size_bytes < 2 * 10**9 for row in found.rows()} == {True}
+    assert server.asked == []
+
+
+@pytest.mark.drives("filterTask")
+def test_those_without_a_chat_template_are_looked_for_among_all_that_the_hub_gives(found, server):
+    for number in range(98):
+        server.add(Repository(f"many/m{number}", tags=["mlx", "conversational"], downloads=9))
+    server.add(Repository("many/base", tags=["mlx"]))
+    found.type("many")
+    found.wait(lambda: len(found.rows()) == 30)
+    choose(found.page.filters.task_choice, "Completion")
+    found.wait(lambda: found.text("searchTitle") == "1 found")
+    assert found.ids() == ["many/base"]
+    assert not found.shows("moreResults")
+
+
+def pick_with_mouse(button, label):
+    """Open a menu and click a choice of it."""
+    QTest.mouseClick(button, Qt.MouseButton.LeftButton)
+    action = next(action for action in button.menu.actions() if action.text() == label)
+    QTest.mouseClick(button.menu, Qt.MouseButton.LeftButton, pos=button.menu.actionGeometry(action).center())
 
 
 def choose(button, label):
@@ -305,8 +371,6 @@ def test_a_recommended_model_is_described_when_somebody_asks(found, server):
 
 @pytest.mark.drives("moreResults")
 def test_more_are_shown_where_there_are_more(found, server):
-    from tests.hub.repositories import Repository
-
     for number in range(40):
         server.add(Repository(f"many/m{number}", tags=["mlx"]).add("config.json", "{}"))
     found.type("many")

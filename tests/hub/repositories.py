@@ -154,7 +154,7 @@ class Repository:
             "disabled": False,
             "downloads": self.downloads,
             "likes": self.likes,
-            "tags": self.tags,
+            "tags": [*self.tags, self.pipeline_tag],
             "library_name": "mlx" if "mlx" in self.tags else "transformers",
             "pipeline_tag": self.pipeline_tag,
             "config": self.config,

@@ -7,15 +7,20 @@ import select
 import socket
 import threading
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qs, quote, unquote, urlsplit
 
 from tests.hub.faults import Fault
 from tests.hub.repositories import Repository
 
-PAGE = 50
+PAGE = 100
 PIECE = 1 << 16
+_SORTS = {
+    "downloads": lambda one: one.downloads,
+    "likes": lambda one: one.likes,
+    "lastModified": lambda one: one.last_modified,
+}
 
 
 @dataclass
@@ -28,6 +33,7 @@ class Asked:
     token: str
     status: int
     sent: int
+    query: dict = field(default_factory=dict)
 
 
 class Hub:
@@ -119,11 +125,12 @@ class _Handler(BaseHTTPRequestHandler):
             self._fault = next((fault for fault in hub.faults if fault.meets(self.command, path)), None)
         self._token = self.headers.get("Authorization", "").removeprefix("Bearer ")
         # Noted before it is answered: who got the answer may look at once.
-        self._asked = Asked(self.command, path, self.headers.get("Range", ""), self._token, 0, 0)
+        query = parse_qs(parts.query)
+        self._asked = Asked(self.command, path, self.headers.get("Range", ""), self._token, 0, 0, query)
         with hub.lock:
             hub.asked.append(self._asked)
         try:
-            self._route(path, parse_qs(parts.query))
+            self._route(path, query)
         except (BrokenPipeError, ConnectionResetError):
             self.close_connection = True
 
@@ -159,7 +166,10 @@ class _Handler(BaseHTTPRequestHandler):
     def _search(self, query):
         words = " ".join(query.get("search", [])).casefold().split()
         filters = [tag for tags in query.get("filter", []) for tag in tags.split(",")]
-        author = query.get("author", [""])[0]
+        author, task, sort = (query.get(name, [""])[0] for name in ("author", "pipeline_tag", "sort"))
+        if sort not in ("", *_SORTS):
+            self._refuse(400, "", f"Invalid sort: {sort}")
+            return
         found = [
             repository
             for repository in self.server.hub.repositories.values()
@@ -167,10 +177,9 @@ class _Handler(BaseHTTPRequestHandler):
             and all(word in repository.id.casefold() for word in words)
             and all(tag in repository.tags for tag in filters)
             and (not author or repository.id.startswith(f"{author}/"))
+            and task in ("", repository.pipeline_tag)
         ]
-        key = {"downloads": lambda one: -one.downloads, "likes": lambda one: -one.likes}.get(query.get("sort", [""])[0])
-        newest = query.get("sort", [""])[0] in ("lastModified", "last_modified")
-        found.sort(key=key or ((lambda one: one.last_modified) if newest else (lambda one: one.id)), reverse=newest)
+        found.sort(key=_SORTS.get(sort, lambda one: one.id), reverse=bool(sort))
         start, limit = int(query.get("cursor", ["0"])[0]), int(query.get("limit", [PAGE])[0])
         page = found[start : start + min(PAGE, limit)]
         headers = {}

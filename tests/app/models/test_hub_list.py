@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 from PySide6.QtCore import Qt
 
 from app.models.assessment import Assessment
@@ -23,6 +25,22 @@ def test_filters_by_quantization_and_licence():
     assert listed(quantization="full") == ["a/full"]
     assert listed(licence="permissive") == ["a/small", "a/full"]
     assert listed(licence="open") == ["a/small", "a/full"]
+
+
+def test_filters_by_task_and_size():
+    models = HubList()
+    chat, vision = replace(SMALL, tasks=("chat", "code")), replace(EIGHT, tasks=("vision",))
+    models.set_models((chat, vision, FULL, replace(SMALL, id="a/untold", size_bytes=0)), {}, by_standing=False)
+    for filters, ids in (
+        ({"task": "code"}, ["a/small"]),
+        ({"task": "vision"}, ["a/eight"]),
+        ({"task": "base"}, []),
+        ({"size": "1"}, ["a/small"]),
+        ({"size": "2"}, ["a/small", "a/eight"]),
+        ({"size": "2", "task": "vision"}, ["a/eight"]),
+    ):
+        models.set_filters(Filters(**filters))
+        assert [row.model.id for row in models.rows] == ids
 
 
 def test_only_what_fits_and_what_fits_first():

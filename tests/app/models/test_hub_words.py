@@ -1,8 +1,17 @@
 import pytest
 
-from app.models.hub_words import bits_of, download_text, downloads_summary, failed_badge, licence_text, time_text
+from app.models.hub_words import (
+    bits_of,
+    download_text,
+    downloads_summary,
+    failed_badge,
+    licence_text,
+    task_notice,
+    task_text,
+    time_text,
+)
 from engine.core.errors import ErrorInfo
-from engine.core.hub_facts import Download
+from engine.core.hub_facts import Download, HubModel
 
 NO_NETWORK = ErrorInfo("hub-no-network", "The hub can’t be reached.", "Check the connection.", 32, 503)
 LICENCE = ErrorInfo("hub-licence", "Its terms were not accepted.", "Accept the terms once.", 37, 403, "https://hub/page")
@@ -53,3 +62,15 @@ def test_licences_and_bits():
     assert licence_text("apache-2.0") == "Apache 2.0"
     assert licence_text("something-new") == "something-new"
     assert [bits_of(kind) for kind in ("4-bit, groups of 64", "8-bit", "MXFP4", "BF16", "")] == [4, 8, 4, 16, 16]
+
+
+def test_what_a_model_is_for_and_what_flint_leaves_out_of_it():
+    for model, words, notice in (
+        (HubModel("a/b", "b", "a", task="text-generation", tasks=("chat", "code")), "Chat, Code", ""),
+        (HubModel("a/b", "b", "a", task="image-text-to-text", tasks=("vision",)), "Vision", "its text alone"),
+        (HubModel("a/b", "b", "a", task="text-to-speech"), "text-to-speech", "lists this one for text-to-speech"),
+        (HubModel("a/b", "b", "a"), "", ""),
+    ):
+        assert task_text(model) == words
+        assert notice in task_notice(model)
+        assert bool(notice) == bool(task_notice(model))

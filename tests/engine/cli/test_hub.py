@@ -66,6 +66,25 @@ def test_search_lists_what_fits_as_json(server, capsys):
     assert json.loads(lines(capsys)[0][0])[0]["fits"] is None
 
 
+def test_search_by_task_and_by_size(server, capsys):
+    server.add(Repository("org/Large-7B-8bit", tags=["mlx", "conversational"], downloads=9, parameters={"U32": 2 * 10**9}))
+    server.add(Repository("org/Untold", tags=["mlx", "conversational"], downloads=8))
+
+    def found(*options):
+        assert run(["models", "search", "org", "--json", *options]) == 0
+        return [one["id"] for one in json.loads(lines(capsys)[0][0])]
+
+    assert found() == [NAME, "org/Large-7B-8bit", "org/Untold"]
+    assert found("--task", "base") == [NAME]
+    assert found("--task", "chat") == ["org/Large-7B-8bit", "org/Untold"]
+    assert found("--max-size", "8") == [NAME, "org/Large-7B-8bit"]
+    assert found("--max-size", "0.9") == [NAME]
+    assert found("--task", "chat", "--max-size", "8", "--limit", "1") == ["org/Large-7B-8bit"]
+    assert found("--task", "vision") == []
+    assert run(["models", "search", "--task", "pictures"]) == 2
+    assert "chat, base, code or vision" in lines(capsys)[1]
+
+
 def test_search_prints_a_table_or_that_there_is_nothing(server, capsys):
     assert run(["models", "search", "small"]) == 0
     out, _ = lines(capsys)

@@ -17,7 +17,7 @@ from engine.core.hub_errors import (
     TokenMissing,
     TokenRefused,
 )
-from engine.models.hub import Hub
+from engine.models.hub import _EXPAND, Hub
 from tests.hub.repositories import Repository
 from tests.hub.server import Hub as Server
 
@@ -75,6 +75,59 @@ def test_a_search_is_sorted_bounded_and_says_that_there_is_more(server):
     found, more = hub(server).search("", "downloads", mlx_only=True, limit=1)
     assert [one.id for one in found] == ["org/Other-3B-4bit"]
     assert more
+
+
+TASKS = [
+    ("text-generation", ["conversational"], "Qwen3-8B-4bit", ("chat",)),
+    ("text-generation", ["conversational"], "Qwen3-Coder-30B-A3B-Instruct-4bit", ("chat", "code")),
+    ("text-generation", [], "gemma-2-2b-it-4bit", ("chat",)),
+    ("text-generation", [], "Llama-3.1-8B-4bit", ("base",)),
+    ("text-generation", [], "starcoder2-3b-4bit", ("base", "code")),
+    ("text-generation", [], "little-encoder-decoder", ("base",)),
+    ("image-text-to-text", ["conversational"], "gemma-3-4b-it-4bit", ("vision",)),
+    ("automatic-speech-recognition", [], "whisper-large-v3-mlx", ()),
+    ("", [], "Untold-1B", ()),
+]
+
+
+@pytest.mark.parametrize(("task", "tags", "name", "tasks"), TASKS, ids=[name for _, _, name, _ in TASKS])
+def test_what_a_model_is_for_is_told_by_its_task_tags_and_name(server, task, tags, name, tasks):
+    server.add(Repository(f"one/{name}", tags=["mlx", *tags], pipeline_tag=task))
+    (found,) = hub(server).search(name, "downloads", mlx_only=True, limit=5)[0]
+    assert (found.task, found.tasks) == (task, tasks)
+    for kind in ("chat", "base", "code", "vision"):
+        listed = hub(server).search("", "downloads", mlx_only=True, limit=99, task=kind)[0]
+        # The hub itself looks for the tag: a chat model without it is found without a task.
+        untagged = kind == "chat" and "conversational" not in tags
+        assert (found.id in [one.id for one in listed]) == (kind in tasks and not untagged)
+
+
+@pytest.mark.parametrize("sort", ["downloads", "updated", "likes"])
+@pytest.mark.parametrize("task", [None, "chat", "base", "code", "vision"])
+@pytest.mark.parametrize("mlx_only", [True, False])
+def test_it_is_asked_for_as_the_client_itself_asks(server, mlx_only, task, sort):
+    from huggingface_hub import HfApi
+
+    hub(server).search("words", sort, mlx_only=mlx_only, limit=20, task=task)
+    filters = [tag for tag, wanted in (("mlx", mlx_only), ("conversational", task == "chat")) if wanted]
+    found = HfApi(endpoint=server.base, token=False).list_models(
+        search="words code" if task == "code" else "words",
+        filter=filters,
+        pipeline_tag="image-text-to-text" if task == "vision" else "text-generation" if task or not mlx_only else None,
+        sort={"updated": "last_modified"}.get(sort, sort),
+        limit=100 if task == "base" else 21,
+        expand=_EXPAND,
+    )
+    list(found)
+    ours, clients = server.requests("/api/models")
+    assert ours.query == clients.query
+    assert (ours.status, clients.status) == (200, 200)
+
+
+def test_models_for_mlx_come_first(server):
+    server.add(Repository("org/Plain-7B", downloads=1000))
+    found, _ = hub(server).search("org", "downloads", mlx_only=False, limit=10)
+    assert [one.id for one in found] == ["org/Other-3B-4bit", "org/Small-1B-4bit", "org/Plain-7B"]
 
 
 def test_what_mlx_does_not_run_is_found_only_when_asked_for(server):
