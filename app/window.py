@@ -240,7 +240,7 @@ class MainWindow(QMainWindow):
             ("Chat", "importChats", "Import Chats…", "Ctrl+Shift+I", self.transfers.ask_to_import),
             ("Chat", "newFolder", "New Folder", "Ctrl+Shift+N", self.chats.folders.create),
             ("Chat", "searchChats", "Search Chats", "Ctrl+Shift+F", self.sidebar.focus_search),
-            ("Edit", "findInChat", "Find in Chat", "Ctrl+F", self.page.finder.open),
+            ("Edit", "findInChat", "Find in Chat", "Ctrl+F", lambda: self.page.finder.open()),
             ("Edit", "findNextMatch", "Find Next", "Ctrl+G", lambda: self.page.finder.step(1)),
             ("Edit", "findPreviousMatch", "Find Previous", "Ctrl+Shift+G", lambda: self.page.finder.step(-1)),
             ("View", "previousMessage", "Previous Message", "Alt+Up", lambda: self.page.transcript.focus.step(-1)),
@@ -323,6 +323,7 @@ class MainWindow(QMainWindow):
             self.toaster.show(self._preferences.notice, kind="error")
         self.settings_panel.fill()
         self.storage.tidy()
+        self.page.transcript.prepare()
 
     def closeEvent(self, event: QCloseEvent) -> None:
         if not self._closed:

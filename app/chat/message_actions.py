@@ -1,19 +1,19 @@
 """What people do with messages: copy, edit, write anew, go on, switch, fork and delete."""
 
 from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, Signal
 from PySide6.QtGui import QContextMenuEvent, QGuiApplication
-from PySide6.QtWidgets import QApplication, QMenu, QWidget
+from PySide6.QtWidgets import QMenu
 
 from app.chat.controller import ChatController
-from app.chat.conversation.message import MessageView
-from app.chat.conversation.message_editor import WAIT
 from app.chat.conversation.message_menu import Deeds, Offer, fill
-from app.chat.conversation.stats_line import is_cut
 from app.chat.page import ChatPage
+from app.chat.progress_words import WAIT
 from app.chat.replies import Replies
 from app.widgets.toast import Toast, Toaster
+from engine.chats.continuing import is_cut
 from engine.chats.fork import fork
 from engine.chats.records import StoredMessage
 from engine.chats.store import ChatStore
@@ -21,6 +21,9 @@ from engine.chats.titles import title_from
 from engine.core.errors import NoModelLoaded
 from engine.core.facts import ModelEntry
 from engine.core.setting import Value
+
+if TYPE_CHECKING:
+    from app.chat.conversation.message import MessageView
 
 NOTHING_CUT = "Only the last reply can go on, where it was cut."
 
@@ -310,10 +313,7 @@ class MessageActions(QObject):
 
     def _focused(self) -> str:
         """Return the id of the message with the focus, or nothing."""
-        widget: QWidget | None = QApplication.focusWidget()
-        while widget is not None and not isinstance(widget, MessageView):
-            widget = widget.parentWidget()
-        return widget.message_id if isinstance(widget, MessageView) else ""
+        return self._page.transcript.focus.message_id
 
     def _focus(self, message_id: str) -> None:
         view = self._page.transcript.view(message_id)
@@ -322,7 +322,7 @@ class MessageActions(QObject):
 
     # -- the views ---------------------------------------------------------------------------------------------------
 
-    def _dress(self, view: MessageView) -> None:
+    def _dress(self, view: "MessageView") -> None:
         """Listen to a view that shows a message now, and bring back the edit it was in."""
         if view not in self._known:
             self._known.add(view)

@@ -1,19 +1,21 @@
 """The chat area: the welcome or the transcript, and the composer under both."""
 
 from collections.abc import Callable
-from typing import Literal
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
 from app.chat.composer.composer import Composer
-from app.chat.conversation.finder import Finder
-from app.chat.conversation.summary_dialog import SummaryDialog
 from app.chat.conversation.transcript import Transcript
 from app.chat.file_drop import FileDrop
 from app.chat.welcome import Welcome
 from app.theme import Theme
+
+if TYPE_CHECKING:
+    from app.chat.conversation.finder import Finder
 
 type PageMode = Literal["welcome", "chat"]
 
@@ -30,7 +32,6 @@ class ChatPage(QWidget):
         self._theme = theme
         self.welcome = Welcome(theme)
         self.transcript = Transcript(theme)
-        self.finder = Finder(theme, self.transcript)
         self.composer = Composer(theme)
         self._stack = QStackedWidget()
         self._stack.addWidget(self.welcome)
@@ -50,6 +51,13 @@ class ChatPage(QWidget):
         self.transcript.focus.left.connect(self.composer.focus_text)
         theme.changed.connect(self.update)
 
+    @cached_property
+    def finder(self) -> "Finder":
+        """What looks for words in the chat."""
+        from app.chat.conversation.finder import Finder
+
+        return Finder(self._theme, self.transcript)
+
     @property
     def mode(self) -> PageMode:
         """What stands above the composer."""
@@ -61,6 +69,8 @@ class ChatPage(QWidget):
 
     def edit_summary(self, text: str, messages: int, keep: Callable[[str], None]) -> None:
         """Show the summary of the first `messages` messages; `keep` gets the text when it was saved."""
+        from app.chat.conversation.summary_dialog import SummaryDialog
+
         dialog = SummaryDialog(self._theme, text, messages, self)
         dialog.accepted.connect(lambda: keep(dialog.text))
         dialog.finished.connect(dialog.deleteLater)

@@ -3,6 +3,8 @@
 from engine.core.messages import ImportProgress, LoadProgress, PrefillProgress
 from engine.core.sizes import count_text
 
+WAIT = "Wait for the reply or stop it first"
+
 
 def reading(progress: PrefillProgress) -> str:
     """Return the status line of a prefill, as `Reading 1,842 of 3,210 new tokens, about 2 s left`."""

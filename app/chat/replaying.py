@@ -1,12 +1,12 @@
 """Replies run again exactly: asked of the engine, followed, and told in a dialog. Nothing in a chat is changed."""
 
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QWidget
 
 from app.bridge import Bridge
-from app.chat.conversation.replay_dialog import ReplayDialog
 from app.errors import notice
 from app.theme import Theme
 from engine.chats.records import StoredMessage
@@ -15,6 +15,9 @@ from engine.chats.store import ChatStore
 from engine.core.errors import FlintError
 from engine.core.messages import Cancelled, Event, Failed, ImportProgress, LoadProgress, PrefillProgress, Replayed, TextDelta
 from engine.core.preferences import Preferences
+
+if TYPE_CHECKING:
+    from app.chat.conversation.replay_dialog import ReplayDialog
 
 
 class ReplayController(QObject):
@@ -39,6 +42,8 @@ class ReplayController(QObject):
 
     def run(self, reply: StoredMessage) -> None:
         """Run a reply again and show what comes of it; one that still runs is given up."""
+        from app.chat.conversation.replay_dialog import ReplayDialog
+
         if self._dialog is not None:
             self._dialog.reject()
         self._dialog = dialog = ReplayDialog(self._theme, self._window)
@@ -92,7 +97,7 @@ class ReplayController(QObject):
         if self._request_id:
             self._bridge.cancel(self._request_id)
 
-    def _forget(self, dialog: ReplayDialog) -> None:
+    def _forget(self, dialog: "ReplayDialog") -> None:
         if self._dialog is dialog:
             self._dialog = None
         dialog.deleteLater()

@@ -1,10 +1,20 @@
-"""What is told of a reply that was written in several stretches."""
+"""Replies that were cut, and what is told of one that was written in several stretches."""
 
 from dataclasses import replace
 
+from engine.chats.records import StoredMessage
 from engine.core.facts import Message, ReplyFacts
 
 HALF_CHARACTER = "\ufffd"
+
+
+def is_cut(message: StoredMessage) -> bool:
+    """Return whether a reply ended before the model was done, so that it can go on."""
+    if message.role != "assistant" or message.edited or not (message.text or message.reasoning).strip():
+        return False
+    if message.state == "complete":
+        return message.facts is not None and message.facts.finish_reason == "length"
+    return message.state in ("cancelled", "interrupted", "failed")
 
 
 def text_to_continue(text: str) -> str:

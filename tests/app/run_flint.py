@@ -7,7 +7,7 @@ import json
 import sys
 import time
 
-from PySide6.QtCore import QTimer
+from PySide6.QtCore import QEvent, QObject, QTimer
 from PySide6.QtWidgets import QApplication, QLabel, QTextBrowser, QWidget
 
 STEP_MS = 10
@@ -25,6 +25,7 @@ class Person:
         self.timer = QTimer(interval=STEP_MS)
         self.timer.timeout.connect(self.look)
         self.timer.start()
+        self.look()
 
     def look(self):
         try:
@@ -65,6 +66,28 @@ def close(person):
     """Close the window once it is shown."""
     window = yield from person.until("mainWindow")
     say(shown=True)
+    window.close()
+
+
+class FirstPaint(QObject):
+    """Says which of Flint's modules are loaded when the window is painted for the first time."""
+
+    said = False
+
+    def eventFilter(self, watched, event):
+        if event.type() == QEvent.Type.Paint and watched.objectName() == "mainWindow" and not self.said:
+            self.said = True
+            say(modules=sorted(name for name in sys.modules if name.startswith(("app.", "engine."))))
+        return False
+
+
+def name_modules(person):
+    """Say what is loaded at the first paint, then close the window."""
+    paint = FirstPaint()
+    QApplication.instance().installEventFilter(paint)
+    window = yield from person.until("mainWindow")
+    while not paint.said:
+        yield
     window.close()
 
 

@@ -23,6 +23,19 @@ NO_RAISE = "This plugin does not support raise()\n"
 """Qt's, on a screen that is none."""
 
 
+NOT_FOR_THE_FIRST_PAINT = (
+    "app.chat.conversation.finder",
+    "app.chat.conversation.message",
+    "app.chat.conversation.replay_dialog",
+    "app.chat.conversation.selection_copy",
+    "app.chat.conversation.stats_line",
+    "app.chat.conversation.summary_dialog",
+    "app.chat.conversation.thought",
+    "app.chat.text",
+)
+"""What an empty window does not show: a module, or a package with all that is in it."""
+
+
 @pytest.fixture
 def endless_here(endless):
     """The data folder has a model that never ends by itself."""
@@ -41,6 +54,16 @@ def stored(chat_id):
 def test_window_opens_and_closes_with_status_0_and_nothing_to_say(fox):
     remember(model=give_model(fox))
     assert run_window("close") == (0, [{"shown": True}], "")
+
+
+def test_window_is_painted_before_what_it_does_not_show_is_loaded():
+    status, said, _ = run_window("name-modules")
+    assert status == 0
+    loaded = said[0]["modules"]
+    assert "app.window" in loaded
+    assert [
+        name for name in loaded if any(name == late or name.startswith(f"{late}.") for late in NOT_FOR_THE_FIRST_PAINT)
+    ] == []
 
 
 def close_in_mid_reply():

@@ -1,20 +1,22 @@
 """Selecting over several messages: from one point of the conversation to another, whichever of them are on screen."""
 
 from collections.abc import Iterator
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, QPoint, Qt, Signal
 from PySide6.QtGui import QContextMenuEvent, QKeyEvent, QKeySequence, QMouseEvent, QTextCursor
-from PySide6.QtWidgets import QMenu, QWidget
+from PySide6.QtWidgets import QMenu
 
 from app.chat.conversation.drag_scroll import DragScroll
-from app.chat.conversation.message import MessageView
-from app.chat.conversation.selection_copy import Part, SelectionCopy
-from app.chat.text.message_text import MessageText
+from engine.chats.records import StoredMessage
 from engine.core.record import Record
 
 if TYPE_CHECKING:
+    from app.chat.conversation.message import MessageView
+    from app.chat.conversation.selection_copy import SelectionCopy
     from app.chat.conversation.transcript import Transcript
+    from app.chat.text.message_text import MessageText
     from app.theme import Theme
 
 _KEEP = QTextCursor.MoveMode.KeepAnchor
@@ -26,6 +28,19 @@ class Point(Record):
     message_id: str
     part: int
     position: int
+
+
+class Part(Record):
+    """What is selected of a message, of its thought or its text: from position `start` to `end` or, beyond it, the text's end.
+
+    The two may be the other way round. `view` is the widget that shows the message, if one does.
+    """
+
+    message: StoredMessage
+    is_thought: bool
+    start: int
+    end: int
+    view: "MessageView | None"
 
 
 type _Key = tuple[int, int, int]
@@ -41,11 +56,10 @@ class ChatSelection(QObject):
 
     def __init__(self, theme: "Theme", transcript: "Transcript") -> None:
         super().__init__(transcript)
-        self._transcript = transcript
+        self._theme, self._transcript = theme, transcript
         self._anchor: Point | None = None
         self._head: Point | None = None
         self._scroll = DragScroll(transcript, self.extend)
-        self._copy = SelectionCopy(theme, transcript, self.parts)
         transcript.view_filled.connect(self._show_in)
         transcript.text_changed.connect(self._take_change)
         transcript.viewport().installEventFilter(self)
@@ -60,13 +74,13 @@ class ChatSelection(QObject):
         """Whether the list is being scrolled by a pointer over its edge."""
         return self._scroll.active
 
-    def watch(self, view: MessageView) -> None:
+    def watch(self, view: "MessageView") -> None:
         """Let the texts of a view be selected together with those of others."""
         view.body.selecting = self
         view.thought.text_made.connect(self._watch_text)
         view.thought.height_changed.connect(lambda: self._show_in(view))
 
-    def _watch_text(self, text: MessageText) -> None:
+    def _watch_text(self, text: "MessageText") -> None:
         text.selecting = self
 
     # -- selecting --------------------------------------------------------------------------------------------------------
@@ -80,7 +94,7 @@ class ChatSelection(QObject):
         self._anchor = self._head = self.point_at(pointer)
         return False
 
-    def drag(self, pointer: QPoint, text: MessageText | None = None) -> bool:
+    def drag(self, pointer: QPoint, text: "MessageText | None" = None) -> bool:
         """Follow the pointer; return False where it is inside `text`, which then selects by itself."""
         self._scroll.follow(pointer)
         if text is not None and text.viewport().rect().contains(text.viewport().mapFromGlobal(pointer)):
@@ -99,9 +113,9 @@ class ChatSelection(QObject):
             self._head = head
             self._show()
 
-    def note(self, text: MessageText) -> None:
+    def note(self, text: "MessageText") -> None:
         """Take over what a text has selected by itself: nothing else is selected then."""
-        view = self._view_of(text)
+        view = self._transcript.view_around(text)
         if view is None or not view.message_id:
             return
         part = 0 if text is view.thought.text else 1
@@ -161,6 +175,12 @@ class ChatSelection(QObject):
         return False
 
     # -- copying ----------------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _copy(self) -> "SelectionCopy":
+        from app.chat.conversation.selection_copy import SelectionCopy
+
+        return SelectionCopy(self._theme, self._transcript, self.parts)
 
     def copy(self) -> None:
         """Copy what is selected, as text and as markdown."""
@@ -231,7 +251,7 @@ class ChatSelection(QObject):
             self._show_in(view)
         self.changed.emit()
 
-    def _show_in(self, view: MessageView) -> None:
+    def _show_in(self, view: "MessageView") -> None:
         index = self._transcript.index_of(view.message_id)
         for part, text in ((0, view.thought.text), (1, view.body)):
             if text is not None:
@@ -261,11 +281,6 @@ class ChatSelection(QObject):
         index = self._transcript.index_of(point.message_id) if point is not None else None
         return (index, point.part, point.position) if point is not None and index is not None else None
 
-    def _view_of(self, widget: QWidget | None) -> MessageView | None:
-        while widget is not None and not isinstance(widget, MessageView):
-            widget = widget.parentWidget()
-        return widget
-
     def _take_change(self, message_id: str) -> None:
         if not message_id:
             self.clear()
@@ -275,7 +290,7 @@ class ChatSelection(QObject):
                 self._show_in(view)
 
 
-def _select(text: MessageText, reach: tuple[int, int] | None) -> None:
+def _select(text: "MessageText", reach: tuple[int, int] | None) -> None:
     cursor = text.textCursor()
     if reach is None:
         if cursor.hasSelection():

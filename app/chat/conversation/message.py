@@ -9,6 +9,7 @@ from app.chat.conversation.failure_note import FailureNote
 from app.chat.conversation.guard_card import GuardCard
 from app.chat.conversation.ledger import ledger
 from app.chat.conversation.message_editing import Editing
+from app.chat.conversation.spacing import BLEED
 from app.chat.conversation.stats_line import BLEED as STATS_BLEED
 from app.chat.conversation.stats_line import HEIGHT as STATS_HEIGHT
 from app.chat.conversation.stats_line import StatsLine
@@ -25,8 +26,6 @@ from engine.core.odds import TokenOdds
 
 _BUBBLE_WIDTH, _BUBBLE_SIDE, _BUBBLE_TOP, _BUBBLE_RADIUS = 560, 14, 8, 12
 _GAP = 4
-# A view is this much wider than the column on each side: icons and focus rings stick out.
-BLEED = 8
 _ABOVE_NOTE = 8
 _MEASURED = 4_000
 

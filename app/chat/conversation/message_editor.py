@@ -5,6 +5,7 @@ from PySide6.QtGui import QKeySequence, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QWidget
 
 from app.chat.composer.message_field import MessageField
+from app.chat.progress_words import WAIT
 from app.theme import Theme
 from app.widgets.button import Button, PrimaryButton
 from app.widgets.label import Label
@@ -12,7 +13,6 @@ from app.widgets.label import Label
 _RADIUS, _SIDE, _TOP, _FOOT, _GAP = 12, 16, 12, 28, 8
 _MOST_LINES = 16
 _HINT_MS = 5000
-WAIT = "Wait for the reply or stop it first"
 
 
 class MessageEditor(QWidget):

@@ -5,8 +5,6 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, QPoint, Qt, Signal
 from PySide6.QtWidgets import QWidget
 
-from app.chat.conversation.message import MessageView
-
 if TYPE_CHECKING:
     from app.chat.conversation.transcript import Transcript
 
@@ -24,7 +22,7 @@ class MessageFocus(QObject):
     @property
     def message_id(self) -> str:
         """The message that has the focus, itself or something in it; or nothing."""
-        view = _view_of(self._transcript.window().focusWidget(), self._transcript)
+        view = self._transcript.view_around(self._transcript.window().focusWidget())
         return view.message_id if view is not None else ""
 
     def step(self, by: int) -> None:
@@ -66,7 +64,7 @@ class MessageFocus(QObject):
             return True
         if target is None:
             return self.pass_by(self._transcript, forward=forward)
-        view = _view_of(target, self._transcript)
+        view = self._transcript.view_around(target)
         if view is not None:
             self._last = view.message_id
             self._transcript.reveal(view.message_id, target.mapTo(view, QPoint(0, 0)).y(), min(target.height(), 40))
@@ -121,9 +119,3 @@ def _beside(here: QWidget | None, controls: list[QWidget], area: QWidget, *, for
         inside = [index for index, widget in enumerate(controls) if here.isAncestorOf(widget)]
         index = (inside[0] if forward else inside[0] - 1) if inside else -1
     return controls[index] if 0 <= index < len(controls) else None
-
-
-def _view_of(widget: QWidget | None, area: QWidget) -> MessageView | None:
-    while widget is not None and widget is not area and not isinstance(widget, MessageView):
-        widget = widget.parentWidget()
-    return widget if isinstance(widget, MessageView) else None

@@ -3,6 +3,7 @@
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QGuiApplication, QResizeEvent, QWheelEvent
@@ -12,12 +13,14 @@ from app.chat.conversation.context_marker import ABOVE as MARK_ABOVE
 from app.chat.conversation.context_marker import HEIGHT as MARK_HEIGHT
 from app.chat.conversation.context_marker import ROOM, ContextMarker
 from app.chat.conversation.heights import Heights
-from app.chat.conversation.message import BLEED, MessageView
-from app.chat.conversation.spacing import COLUMN, EDGE, LINE, MARGINS, estimated_height, gap_above
+from app.chat.conversation.spacing import BLEED, COLUMN, EDGE, LINE, MARGINS, estimated_height, gap_above
 from app.chat.conversation.view_pool import ViewPool
 from app.theme import Theme
 from engine.chats.records import StoredMessage
 from engine.core.record import Record
+
+if TYPE_CHECKING:
+    from app.chat.conversation.message import MessageView
 
 
 class _Anchor(Record):
@@ -78,11 +81,11 @@ class MessageList(QAbstractScrollArea):
         theme.changed.connect(self._resize_text, Qt.ConnectionType.QueuedConnection)
 
     @abstractmethod
-    def _make(self) -> MessageView:
+    def _make(self) -> "MessageView":
         """Return a new view."""
 
     @abstractmethod
-    def _fill(self, view: MessageView, message: StoredMessage) -> None:
+    def _fill(self, view: "MessageView", message: StoredMessage) -> None:
         """Show a message in a view."""
 
     @property
@@ -95,15 +98,20 @@ class MessageList(QAbstractScrollArea):
         """Whether the end is in view, and followed."""
         return self._follows
 
-    def view(self, message_id: str) -> MessageView | None:
+    def view(self, message_id: str) -> "MessageView | None":
         """Return the widget that shows a message now, if one does."""
         return self._views.get(message_id)
+
+    def view_around(self, widget: QWidget | None) -> "MessageView | None":
+        """Return the widget of a message that `widget` is, or is in, if it is in one."""
+        found = (view for _, view in self._views if view is widget or (widget is not None and view.isAncestorOf(widget)))
+        return next(found, None)
 
     def index_of(self, message_id: str) -> int | None:
         """Return a message's place in the list."""
         return self._index.get(message_id)
 
-    def views(self) -> Iterator[tuple[int, MessageView]]:
+    def views(self) -> "Iterator[tuple[int, MessageView]]":
         """Yield the messages that have a widget, in view or not, with their places in the list."""
         for message_id, view in self._views:
             yield self._index[message_id], view
@@ -112,13 +120,17 @@ class MessageList(QAbstractScrollArea):
         """Return the places of the messages in view."""
         return self._visible()
 
-    def measured(self, index: int) -> MessageView:
+    def measured(self, index: int) -> "MessageView":
         """Return the widget of a message, in view or not, laid out."""
         view = self._realised(index)
         self._remeasure(index)
         return view
 
     # -- what is listed ---------------------------------------------------------------------------------------------------
+
+    def prepare(self) -> None:
+        """Make ready what the first message takes, while nobody waits for it."""
+        self._views.prepare()
 
     def set_messages(self, messages: Sequence[StoredMessage]) -> None:
         """Show these messages. The same chat keeps its place (a branch was switched), another one opens at its end."""
@@ -208,7 +220,7 @@ class MessageList(QAbstractScrollArea):
             self._anchor = _Anchor(index, max(0, room - height) // 3 - top - self._gap(index))
             self._settle()
 
-    def bring_in(self, index: int) -> MessageView:
+    def bring_in(self, index: int) -> "MessageView":
         """Return the widget of a message, in view as a whole, or from its top where it is higher than the view."""
         view = self.measured(index)
         top = self._top(index) + self._gap(index)
@@ -382,7 +394,7 @@ class MessageList(QAbstractScrollArea):
     def _message(self, message_id: str) -> StoredMessage:
         return self._messages[self._index[message_id]]
 
-    def _hide(self, view: MessageView) -> None:
+    def _hide(self, view: "MessageView") -> None:
         # Hiding what has the focus would hand it to any other widget of the window.
         # The window is asked: the list itself remembers what had it last, long after somebody else has it.
         focus = self.window().focusWidget()
@@ -390,7 +402,7 @@ class MessageList(QAbstractScrollArea):
             self.setFocus(Qt.FocusReason.OtherFocusReason)
         view.hide()
 
-    def _realised(self, index: int) -> MessageView:
+    def _realised(self, index: int) -> "MessageView":
         message = self._messages[index]
         view = self._views.get(message.id)
         if view is None:

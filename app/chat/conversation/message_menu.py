@@ -5,7 +5,7 @@ from functools import partial
 
 from PySide6.QtWidgets import QMenu
 
-from app.chat.conversation.stats_line import is_cut
+from engine.chats.continuing import is_cut
 from engine.chats.records import StoredMessage
 from engine.core.facts import ModelEntry
 from engine.core.record import Record

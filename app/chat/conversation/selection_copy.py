@@ -8,30 +8,15 @@ from typing import Literal
 from PySide6.QtCore import QMimeData, QObject, QTimer
 from PySide6.QtGui import QGuiApplication, QTextCursor
 
-from app.chat.conversation.message import MessageView
+from app.chat.conversation.chat_selection import Part
 from app.chat.conversation.unshown import Unshown
 from app.chat.text.document import Document
 from app.chat.text.selection import selected_markdown, selected_text
 from app.theme import Theme
-from engine.chats.records import StoredMessage
-from engine.core.record import Record
 
 _SLICE_S = 0.02
 
 type Kind = Literal["both", "markdown", "plain"]
-
-
-class Part(Record):
-    """What is selected of a message, of its thought or its text: from position `start` to `end` or, beyond it, the text's end.
-
-    The two may be the other way round. `view` is the widget that shows the message, if one does.
-    """
-
-    message: StoredMessage
-    is_thought: bool
-    start: int
-    end: int
-    view: MessageView | None
 
 
 class SelectionCopy(QObject):

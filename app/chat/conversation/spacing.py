@@ -6,6 +6,8 @@ from engine.chats.records import StoredMessage
 EDGE = 24
 LINE = 24
 COLUMN, MARGINS = 720, 48
+# A message's view is this much wider than the column on each side: icons and focus rings stick out.
+BLEED = 8
 _ABOVE_TURN, _ABOVE_REPLY = 24, 20
 _CHARACTERS_A_LINE = 95
 

@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QWidget
 from app.chat.conversation.action_button import ActionButton, Fading
 from app.theme import Theme
 from app.widgets.button import Button
+from engine.chats.continuing import is_cut
 from engine.chats.records import StoredMessage
 from engine.core.facts import ReplyFacts
 from engine.core.sizes import count_text, figure
@@ -217,15 +218,6 @@ class StatsLine(QWidget):
     def _items_right(self) -> int:
         shown = [button.x() for button in self._actions if not button.isHidden()]
         return min(shown, default=self.width()) - 8
-
-
-def is_cut(message: StoredMessage) -> bool:
-    """Return whether a reply ended before the model was done, so that it can go on."""
-    if message.role != "assistant" or message.edited or not (message.text or message.reasoning).strip():
-        return False
-    if message.state == "complete":
-        return message.facts is not None and message.facts.finish_reason == "length"
-    return message.state in ("cancelled", "interrupted", "failed")
 
 
 def stats(message: StoredMessage, *, names_model: bool = False) -> list[str]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QFocusEvent, QKeyEvent, QKeySequence
@@ -9,7 +10,6 @@ from PySide6.QtWidgets import QWidget
 
 from app.chat.conversation.chat_selection import ChatSelection
 from app.chat.conversation.jump_button import JumpButton
-from app.chat.conversation.message import MessageView
 from app.chat.conversation.message_focus import MessageFocus
 from app.chat.conversation.message_list import MessageList
 from app.chat.conversation.reply_words import ending_words
@@ -22,6 +22,9 @@ from app.widgets.halo import focus_ring
 from engine.chats.records import StoredMessage
 from engine.core.messages import MemoryRefused
 from engine.core.odds import TokenOdds
+
+if TYPE_CHECKING:
+    from app.chat.conversation.message import MessageView
 
 
 class Transcript(MessageList):
@@ -153,7 +156,9 @@ class Transcript(MessageList):
 
     # -- the views -------------------------------------------------------------------------------------------------------
 
-    def _make(self) -> MessageView:
+    def _make(self) -> "MessageView":
+        from app.chat.conversation.message import MessageView  # Not before a message is shown: the window itself comes sooner.
+
         view = MessageView(self._theme, self.viewport())
         view.copy_requested.connect(self.copy_requested)
         view.regenerate_requested.connect(self.regenerate_requested)
@@ -170,7 +175,7 @@ class Transcript(MessageList):
         focus_ring(self._theme, view, 8)
         return view
 
-    def _fill(self, view: MessageView, message: StoredMessage) -> None:
+    def _fill(self, view: "MessageView", message: StoredMessage) -> None:
         self._extras.fill(view, message)
 
     def _fold_thought(self, message_id: str) -> None:

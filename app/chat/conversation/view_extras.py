@@ -1,11 +1,14 @@
 """What a message's view is told besides the message: what was refused, what was opened, whether it names its model."""
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
-from app.chat.conversation.message import MessageView
 from engine.chats.records import StoredMessage
 from engine.core.messages import MemoryRefused
 from engine.core.odds import TokenOdds
+
+if TYPE_CHECKING:
+    from app.chat.conversation.message import MessageView
 
 
 class ViewExtras:
@@ -23,7 +26,7 @@ class ViewExtras:
         self._shaded = (message_id, odds) if odds is not None else None
         return before
 
-    def fill(self, view: MessageView, message: StoredMessage) -> None:
+    def fill(self, view: "MessageView", message: StoredMessage) -> None:
         """Show a message in a view, and all that is known besides."""
         view.show_message(message, opened=message.id in self._opened)
         view.name_model(self._several_models)

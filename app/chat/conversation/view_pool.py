@@ -2,8 +2,10 @@
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
 
-from app.chat.conversation.message import MessageView
+if TYPE_CHECKING:
+    from app.chat.conversation.message import MessageView
 
 _KEPT = 24
 
@@ -11,29 +13,36 @@ _KEPT = 24
 class ViewPool:
     """Views by message id, the least recently visible first. `hide` puts one out of sight."""
 
-    def __init__(self, make: Callable[[], MessageView], hide: Callable[[MessageView], None]) -> None:
+    def __init__(self, make: "Callable[[], MessageView]", hide: "Callable[[MessageView], None]") -> None:
         self._make, self._hide = make, hide
         self._views: OrderedDict[str, MessageView] = OrderedDict()
         self._spare: list[MessageView] = []
 
-    def __iter__(self) -> Iterator[tuple[str, MessageView]]:
+    def __iter__(self) -> "Iterator[tuple[str, MessageView]]":
         return iter(list(self._views.items()))
 
     def __contains__(self, message_id: str) -> bool:
         return message_id in self._views
 
-    def __getitem__(self, message_id: str) -> MessageView:
+    def __getitem__(self, message_id: str) -> "MessageView":
         return self._views[message_id]
 
-    def get(self, message_id: str) -> MessageView | None:
+    def get(self, message_id: str) -> "MessageView | None":
         """Return the view that shows a message, if one does."""
         return self._views.get(message_id)
 
-    def take(self, message_id: str) -> MessageView:
+    def take(self, message_id: str) -> "MessageView":
         """Return a view for a message that has none; what it shows is another's."""
         view = self._spare.pop() if self._spare else self._make()
         self._views[message_id] = view
         return view
+
+    def prepare(self) -> None:
+        """Make the first view before it is wanted, where there is none yet."""
+        if not self._views and not self._spare:
+            view = self._make()
+            self._hide(view)
+            self._spare.append(view)
 
     def touch(self, message_id: str) -> None:
         """Note that a message is visible now."""

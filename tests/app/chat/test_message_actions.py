@@ -6,8 +6,8 @@ from PySide6.QtGui import QContextMenuEvent, QGuiApplication, QInputMethodEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMenu, QWidget
 
-from app.chat.conversation.message_editor import WAIT
 from app.chat.message_actions import NOTHING_CUT
+from app.chat.progress_words import WAIT
 from engine.chats.attachment import Attachment
 from engine.chats.store import ChatStore
 from engine.core.errors import GenerationFailed

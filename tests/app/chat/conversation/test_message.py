@@ -6,7 +6,8 @@ from PySide6.QtGui import QGuiApplication, QTextCursor, QTextDocument, QWheelEve
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QStackedWidget, QTextBrowser, QWidget
 
-from app.chat.conversation.message import BLEED, MessageView
+from app.chat.conversation.message import MessageView
+from app.chat.conversation.spacing import BLEED
 from app.chat.conversation.stats_line import StatsLine, stats
 from app.chat.conversation.transcript import Transcript
 from app.chat.text.copy_button import CopyButton

@@ -7,7 +7,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QTextBrowser, QWidget
 
 from app.chat.conversation.jump_button import JumpButton
-from app.chat.conversation.message import BLEED, MessageView
+from app.chat.conversation.message import MessageView
+from app.chat.conversation.spacing import BLEED
 from app.chat.conversation.transcript import Transcript
 from app.chat.text.formulas import formulas
 from app.theme import Theme
@@ -608,3 +609,13 @@ def test_new_lines_are_counted_in_text_of_any_size(transcript, theme, qtbot, siz
     found = count(transcript)
     theme.set_text_size(100)
     assert found == "20 new lines"
+
+
+def test_a_view_that_was_made_beforehand_shows_the_first_message_and_nothing_until_then(transcript):
+    transcript.prepare()
+    (made,) = transcript.findChildren(MessageView)
+    assert shown(transcript) == []
+    transcript.set_messages(conversation(1))
+    transcript.prepare()  # There is one in use: nothing is made for nothing.
+    assert transcript.findChildren(MessageView) == [made]
+    assert shown(transcript) == ["q0"]
