@@ -195,13 +195,14 @@ def cut_then(stage, **how):
 
 def full_disk(stage):
     """Have the disk refuse the second chunk, as a full one does when it is asked to keep what was written."""
-    real, calls = os.fsync, []
+    real, kept = os.fsync, []
 
     def fsync(handle):
-        calls.append(handle)
-        if len(calls) > 1:
+        large = os.fstat(handle).st_size >= CHUNK
+        if large and kept:
             raise OSError(28, "No space left on device")
         real(handle)
+        kept.extend([handle] if large else [])
 
     stage.patch.setattr(transfer.os, "fsync", fsync)
 
