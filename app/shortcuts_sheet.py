@@ -4,12 +4,13 @@ from collections.abc import Iterable
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence
-from PySide6.QtWidgets import QDialog, QFrame, QGridLayout, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
 from app.actions import Entry
 from app.theme import Theme
 from app.widgets.button import Button
 from app.widgets.label import Label
+from app.widgets.sheet import Sheet
 
 # Keys that belong to a part of the window and not to an action: (group, what it does, the keys).
 PART_KEYS = (
@@ -40,14 +41,12 @@ def native(keys: QKeySequence) -> str:
     return keys.toString(QKeySequence.SequenceFormat.NativeText)
 
 
-class ShortcutsSheet(QDialog):
+class ShortcutsSheet(Sheet):
     """Lists all shortcuts in two columns that scroll."""
 
     def __init__(self, theme: Theme, entries: Iterable[Entry], parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+        super().__init__(theme, "Keyboard Shortcuts", "", parent)
         self.setObjectName("shortcutsSheet")
-        self.setWindowTitle("Keyboard Shortcuts")
-        self.setModal(True)
         groups = rows(entries)
         columns = QHBoxLayout()
         columns.setContentsMargins(0, 0, 12, 0)
@@ -70,18 +69,8 @@ class ShortcutsSheet(QDialog):
         scroll.setWidget(body)
         body.setAutoFillBackground(False)  # Handing it over sets it.
         scroll.viewport().setAutoFillBackground(False)
-        close = Button(theme, "Close")
-        close.setObjectName("shortcutsClose")
-        close.clicked.connect(self.accept)
-        foot = QHBoxLayout()
-        foot.addStretch(1)
-        foot.addWidget(close)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(24, 20, 24, 20)
-        layout.setSpacing(16)
-        layout.addWidget(Label(theme, "Keyboard Shortcuts", style="section"))
-        layout.addWidget(scroll, 1)
-        layout.addLayout(foot)
+        self.body.addWidget(scroll, 1)
+        self.add_button(Button(theme, "Close"), "shortcutsClose", self.accept)
         most = parent.window().size() if parent else body.sizeHint()
         self.resize(min(760, most.width() - 40), min(body.sizeHint().height() + 140, most.height() - 40))
 

@@ -3,13 +3,13 @@
 from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import QObject, Qt
-from PySide6.QtWidgets import QMessageBox
 
 from app.bridge import Bridge
 from app.models.controller import ModelController
 from app.models.template_controller import TemplateController
 from app.models.words import size_text
 from app.theme import Theme
+from app.widgets.question import ask_to_remove
 from engine.core.facts import ModelEntry
 from engine.core.hub_messages import StartDownload
 from engine.core.keep_messages import (
@@ -87,17 +87,9 @@ class KeepController(QObject):
             self._send(NoteModel(self._bridge.new_id("note"), entry.id, notes))
 
     def _ask_removal(self, entry: ModelEntry) -> None:
-        box = QMessageBox(self._dialog)
-        box.setObjectName("removeModelQuestion")
-        box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        box.setIcon(QMessageBox.Icon.Warning)
-        box.setText(f"Move {entry.name} to the trash?")
-        box.setInformativeText(f"Its {size_text(entry.size_bytes)} are free once the trash is emptied.")
-        remove = box.addButton("Move to Trash", QMessageBox.ButtonRole.DestructiveRole)
-        remove.setObjectName("removeModelConfirm")
-        box.setDefaultButton(box.addButton(QMessageBox.StandardButton.Cancel))
-        box.finished.connect(lambda: self._remove(entry) if box.clickedButton() == remove else None)
-        box.open()
+        text = f"Move {entry.name} to the trash?"
+        more = f"Its {size_text(entry.size_bytes)} are free once the trash is emptied."
+        ask_to_remove(self._dialog, "removeModel", text, more, "Move to Trash", lambda: self._remove(entry))
 
     def _remove(self, entry: ModelEntry, *, for_good: bool = False) -> None:
         if self._models.model is not None and self._models.model.id == entry.id:

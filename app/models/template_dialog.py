@@ -1,13 +1,14 @@
 """A chat template of one's own for a model, and live beside it what it makes of a short conversation."""
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QDialog, QFrame, QHBoxLayout, QPlainTextEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QVBoxLayout, QWidget
 
 from app.theme import Theme
 from app.widgets.button import Button, PrimaryButton
 from app.widgets.debounce import Debounce
 from app.widgets.label import Label
 from app.widgets.line_field import text_style
+from app.widgets.sheet import Sheet
 from engine.core.facts import ModelEntry
 from engine.core.keep_messages import ModelTemplate
 
@@ -15,7 +16,7 @@ SIZE, LEAST = (920, 620), (640, 440)
 _WHY = "A wrong template is the most common cause of bad replies. The model’s own stays the default, and can be had again."
 
 
-class TemplateDialog(QDialog):
+class TemplateDialog(Sheet):
     """`tried` carries a draft whose preview is wanted, `kept` the template to use from now on, "" the model's own.
 
     It opens without text; `show_outcome` brings the first and each preview.
@@ -25,13 +26,11 @@ class TemplateDialog(QDialog):
     kept = Signal(str)
 
     def __init__(self, theme: Theme, entry: ModelEntry, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._theme = theme
-        self._own: str | None = None
+        super().__init__(theme, f"Chat template of {entry.name}", _WHY, parent)
         self.setObjectName("modelTemplate")
+        self._own: str | None = None
         self.setAccessibleName("Chat template")
         self.setWindowTitle("Chat template")
-        self.setWindowModality(Qt.WindowModality.WindowModal)
         self.setMinimumSize(*LEAST)
         self.resize(*SIZE)
         self._draft = self._pane("Chat template", "modelTemplateText")
@@ -39,22 +38,15 @@ class TemplateDialog(QDialog):
         self._preview.setReadOnly(True)
         self._trouble = Label(theme, "Reading the template…", style="small", role="ink-2", wrap=True, parent=self)
         self._later = Debounce(lambda: self.tried.emit(self.draft), self)
-        self._reset, self._cancel = Button(theme, "The Model’s Own", parent=self), Button(theme, "Cancel", parent=self)
-        self._save = PrimaryButton(theme, "Use This Template", parent=self)
-        for button, name in (
-            (self._reset, "modelTemplateReset"),
-            (self._cancel, "modelTemplateCancel"),
-            (self._save, "modelTemplateSave"),
-        ):
-            button.setObjectName(name)
-        self._lay_out(entry)
+        self._reset, self._save = Button(theme, "The Model’s Own"), PrimaryButton(theme, "Use This Template")
+        self._lay_out()
+        self.add_button(self._reset, "modelTemplateReset", self._take_own, left=True)
+        self.add_button(Button(theme, "Cancel"), "modelTemplateCancel", self.reject)
+        self.add_button(self._save, "modelTemplateSave", self._keep)
         self._draft.setEnabled(False)
         self._save.setEnabled(False)
         self._reset.setEnabled(False)
         self._draft.textChanged.connect(self._changed)
-        self._reset.clicked.connect(self._take_own)
-        self._cancel.clicked.connect(self.reject)
-        self._save.clicked.connect(self._keep)
         theme.changed.connect(self._dress)
         self._dress()
 
@@ -111,8 +103,8 @@ class TemplateDialog(QDialog):
         pane.setTabChangesFocus(True)
         return pane
 
-    def _lay_out(self, entry: ModelEntry) -> None:
-        panes, row = QHBoxLayout(), QHBoxLayout()
+    def _lay_out(self) -> None:
+        panes = QHBoxLayout()
         panes.setSpacing(12)
         for pane in (self._draft, self._preview):
             side = QVBoxLayout()
@@ -120,18 +112,8 @@ class TemplateDialog(QDialog):
             side.addWidget(Label(self._theme, pane.accessibleName(), style="small", weight=600, parent=self))
             side.addWidget(pane, 1)
             panes.addLayout(side, 1)
-        row.addWidget(self._reset)
-        row.addStretch(1)
-        row.addWidget(self._cancel)
-        row.addWidget(self._save)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(24, 20, 24, 20)
-        layout.setSpacing(12)
-        layout.addWidget(Label(self._theme, f"Chat template of {entry.name}", style="section", parent=self))
-        layout.addWidget(Label(self._theme, _WHY, style="small", role="ink-2", wrap=True, parent=self))
-        layout.addLayout(panes, 1)
-        layout.addWidget(self._trouble)
-        layout.addLayout(row)
+        self.body.addLayout(panes, 1)
+        self.body.addWidget(self._trouble)
 
     def _dress(self) -> None:
         css = self._theme.css

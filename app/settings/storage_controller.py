@@ -1,11 +1,11 @@
 """Throwing away at work: the trash is emptied, what models have read is forgotten, and the engine is told."""
 
-from PySide6.QtCore import QObject, Qt, Signal
-from PySide6.QtWidgets import QMessageBox
+from PySide6.QtCore import QObject, Signal
 
 from app.bridge import Bridge
 from app.settings.panel import SettingsPanel
 from app.settings.storage import things
+from app.widgets.question import ask_to_remove
 from engine.chats.store import ChatStore
 from engine.chats.trash import KEPT_DAYS
 from engine.core.errors import FlintError
@@ -69,17 +69,9 @@ class StorageController(QObject):
         if not count:
             self.refresh()
             return
-        box = QMessageBox(self._panel.window())
-        box.setObjectName("emptyTrashQuestion")
-        box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        box.setIcon(QMessageBox.Icon.Warning)
-        box.setText(f"Delete {things(chats, messages)} for good?")
-        box.setInformativeText("They can’t be brought back." if count > 1 else "It can’t be brought back.")
-        delete = box.addButton("Delete", QMessageBox.ButtonRole.DestructiveRole)
-        delete.setObjectName("emptyTrashConfirm")
-        box.setDefaultButton(box.addButton(QMessageBox.StandardButton.Cancel))
-        box.finished.connect(lambda: self._empty() if box.clickedButton() == delete else None)
-        box.open()
+        text = f"Delete {things(chats, messages)} for good?"
+        more = "They can’t be brought back." if count > 1 else "It can’t be brought back."
+        ask_to_remove(self._panel.window(), "emptyTrash", text, more, "Delete", self._empty)
 
     def _empty(self) -> None:
         try:

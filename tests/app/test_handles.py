@@ -77,6 +77,9 @@ REPLACED = ["button.*", "check.*", "field.*", "link.*", "segmented.*"]
 # Actions of menus, which are no widgets; the menu bar is a Mac's.
 ACTIONS = ["menu.*", "menuBar", "preset.*", "selectAll", "selectMessage"]
 
+# What gives names, by the place of the name among its arguments; one that names several parts has their ends.
+GIVEN = {"setObjectName": (0,), "add_button": (1,), "ask_to_remove": (1, "Question", "Confirm", "Cancel")}
+
 
 def driven():
     """The names that tests mark, with `*` for an id."""
@@ -91,15 +94,12 @@ def driven():
 def named(tree):
     """The names that a file's code gives to widgets, each f-string's fields as `*`."""
     for node in ast.walk(tree):
-        if (
-            isinstance(node, ast.Call)
-            and isinstance(node.func, ast.Attribute)
-            and node.func.attr == "setObjectName"
-            and node.args
-        ):
-            name = pattern(node.args[0])
+        called = ast.unparse(node.func).rpartition(".")[2] if isinstance(node, ast.Call) else ""
+        place, *ends = GIVEN.get(called, (0,))
+        if called in GIVEN and len(node.args) > place:
+            name = pattern(node.args[place])
             if name and name != "*":
-                yield name
+                yield from (name + end for end in ends or [""])
 
 
 def pattern(node):

@@ -165,15 +165,20 @@ def test_a_template_that_does_not_render_says_why_and_is_not_kept(models):
     assert kept() == ""
 
 
-@pytest.mark.drives("removeModelConfirm")
+def removal(models):
+    return [box for box in models.dialog.findChildren(QMessageBox, "removeModelQuestion") if box.isVisible()][-1]
+
+
+@pytest.mark.drives("removeModelConfirm", "removeModelCancel")
 def test_a_model_goes_to_the_trash_after_a_question(models, trash):
     pick(menu_of(models), "Move to Trash")
     box = child(models.dialog, "removeModelQuestion", QMessageBox)
     QTest.keyClick(box, Qt.Key.Key_Escape)
+    pick(menu_of(models), "Move to Trash")
+    QTest.mouseClick(child(removal(models), "removeModelCancel"), LEFT)
     assert (locate().models / "wide").exists()
     pick(menu_of(models), "Move to Trash")
-    box = [each for each in models.dialog.findChildren(QMessageBox, "removeModelQuestion") if each.isVisible()][-1]
-    QTest.mouseClick(child(box, "removeModelConfirm"), LEFT)
+    QTest.mouseClick(child(removal(models), "removeModelConfirm"), LEFT)
     models.wait(lambda: "wide is in the trash." in told(models))
     models.wait(lambda: [entry.id for entry in models.window.models.entries] == ["fox"])
     assert (trash / "wide" / "config.json").exists()

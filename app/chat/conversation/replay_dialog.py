@@ -1,11 +1,12 @@
 """A reply being run again exactly, and what came of it: the same tokens, or the first that differs, and why."""
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QDialog, QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QGridLayout, QWidget
 
 from app.theme import Theme
 from app.widgets.button import Button
 from app.widgets.label import Label
+from app.widgets.sheet import Sheet
 from engine.core.messages import Replayed
 from engine.core.sizes import count_text
 
@@ -14,38 +15,25 @@ _LONGEST = 60
 NO_REASON = "Nothing that is recorded is different from then."
 
 
-class ReplayDialog(QDialog):
+class ReplayDialog(Sheet):
     """`stopped` says that a person closed it while the reply was still being made."""
 
     stopped = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._theme, self._running = theme, True
+        super().__init__(theme, "Running again", "Waiting for the model", parent)
         self.setObjectName("replayDialog")
+        self._running = True
         self.setAccessibleName("Run again exactly")
         self.setWindowTitle("Run Again Exactly")
-        self.setModal(True)
-        self._title = Label(theme, "Running again", style="section")
-        self._words = Label(theme, "Waiting for the model", style="small", role="ink-2", wrap=True)
         self._texts = QGridLayout()
         self._texts.setHorizontalSpacing(16)
         self._texts.setVerticalSpacing(4)
         self._texts.setColumnStretch(1, 1)
+        self.body.addLayout(self._texts)
+        self.body.addStretch(1)
         self._button = Button(theme, "Cancel")
-        self._button.setObjectName("replayClose")
-        self._button.clicked.connect(self.reject)
-        buttons = QHBoxLayout()
-        buttons.addStretch(1)
-        buttons.addWidget(self._button)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(24, 20, 24, 20)
-        column.setSpacing(12)
-        column.addWidget(self._title)
-        column.addWidget(self._words)
-        column.addLayout(self._texts)
-        column.addStretch(1)
-        column.addLayout(buttons)
+        self.add_button(self._button, "replayClose", self.reject)
         self.setFixedWidth(_WIDTH)
         self.finished.connect(self._stop)
 
@@ -58,20 +46,20 @@ class ReplayDialog(QDialog):
     def show_progress(self, words: str) -> None:
         """Say how far it is."""
         if self._running:
-            self._words.setText(words)
+            self.about.setText(words)
 
     def show_result(self, replayed: Replayed, begun: int = 0) -> None:
         """Say what came of it; the reply had `begun` with so many tokens, which were given and not written again."""
         self._end()
         if replayed.same:
-            self._title.setText(f"Same {count_text(replayed.tokens, 'token')}")
+            self.heading.setText(f"Same {count_text(replayed.tokens, 'token')}")
             since = f" since the reply went on after its first {begun:,}" if begun else ""
-            self._words.setText(f"Every token{since} came out as it was written. Nothing in the chat was changed.")
+            self.about.setText(f"Every token{since} came out as it was written. Nothing in the chat was changed.")
         else:
-            self._title.setText(f"Different from token {replayed.tokens + 1:,} on")
+            self.heading.setText(f"Different from token {replayed.tokens + 1:,} on")
             before = count_text(replayed.tokens, "token")
             start = "The first token is another one." if not replayed.tokens else f"The first {before} came out as they were."
-            self._words.setText(f"{start} Nothing in the chat was changed.")
+            self.about.setText(f"{start} Nothing in the chat was changed.")
             self._add("Written then", _quoted(replayed.expected))
             self._add("This time", _quoted(replayed.got))
         self._button.setFocus()
@@ -84,8 +72,8 @@ class ReplayDialog(QDialog):
     def show_failure(self, title: str, hint: str) -> None:
         """Say why it could not be run again."""
         self._end()
-        self._title.setText("It could not be run again")
-        self._words.setText(f"{title} {hint}".strip())
+        self.heading.setText("It could not be run again")
+        self.about.setText(f"{title} {hint}".strip())
         self.adjustSize()
 
     def _add(self, name: str, text: str) -> None:

@@ -3,10 +3,10 @@
 from collections.abc import Callable
 
 from PySide6.QtCore import QObject, Signal
-from PySide6.QtWidgets import QMessageBox
 
 from app.chat.sidebar.sidebar import Sidebar
 from app.chat.sidebar.store_work import StoreWork
+from app.widgets.question import ask_to_remove
 from app.widgets.toast import Toaster
 from engine.chats.store import ChatStore
 from engine.core.sizes import count_text
@@ -59,21 +59,13 @@ class TrashController(StoreWork):
 
     def _ask(self, chat_ids: tuple[str, ...]) -> None:
         count = len(chat_ids)
-        titles = {chat.id: chat.title for chat in self._store.trash()}
+        titles: dict[str, str] = {}
+        if not self.do(lambda: titles.update((chat.id, chat.title) for chat in self._store.trash()), refresh=False):
+            return
         what = f"“{titles.get(chat_ids[0]) or 'New chat'}”" if count == 1 else count_text(count, "chat")
-        box = QMessageBox(self._sidebar.window())
-        box.setObjectName("removeChatsQuestion")
-        box.setIcon(QMessageBox.Icon.Warning)
-        box.setText(f"Delete {what} for good?")
-        box.setInformativeText("They can’t be brought back." if count > 1 else "It can’t be brought back.")
-        delete = box.addButton("Delete", QMessageBox.ButtonRole.DestructiveRole)
-        delete.setObjectName("removeChatsConfirm")
-        cancel = box.addButton(QMessageBox.StandardButton.Cancel)
-        cancel.setObjectName("removeChatsCancel")
-        box.setDefaultButton(cancel)
-        box.finished.connect(lambda: self._remove(chat_ids) if box.clickedButton() == delete else None)
-        box.finished.connect(box.deleteLater)
-        box.open()
+        more = "They can’t be brought back." if count > 1 else "It can’t be brought back."
+        text = f"Delete {what} for good?"
+        ask_to_remove(self._sidebar.window(), "removeChats", text, more, "Delete", lambda: self._remove(chat_ids))
 
     def _remove(self, chat_ids: tuple[str, ...]) -> None:
         if self.do(lambda: self._store.remove_chats(chat_ids)):

@@ -3,9 +3,10 @@
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QMessageBox, QWidget
+from PySide6.QtWidgets import QLabel, QMessageBox, QWidget
 
 from engine.chats.store import ChatStore
+from engine.core.errors import ReadOnly
 from engine.core.messages import ForgetChats
 from engine.core.paths import locate
 from tests.app.window_driver import row_center
@@ -101,11 +102,27 @@ def test_deleting_for_good_is_asked_and_the_engine_forgets(flint, deleted):
         flint.wait(lambda: store.removed_chats() == [])
 
 
-@pytest.mark.drives("trashEmpty", "emptyTrashConfirm")
+@pytest.mark.drives("chatList")
+def test_a_trash_that_cannot_be_read_is_told_and_nothing_is_asked(flint, deleted, monkeypatch):
+    def refuse():
+        raise ReadOnly("The chats can't be read.")
+
+    pick(flint, deleted[0])
+    monkeypatch.setattr(flint.window._store, "trash", refuse)
+    flint.key(Qt.Key.Key_Delete, name="chatList")
+    (toast,) = flint.window.toaster.toasts
+    assert "The chats can't be read." in [label.text() for label in toast.findChildren(QLabel)]
+    assert flint.window.findChild(QMessageBox, "removeChatsQuestion") is None
+
+
+@pytest.mark.drives("trashEmpty", "emptyTrashConfirm", "emptyTrashCancel")
 def test_emptying_is_asked_and_the_settings_panel_agrees(flint, deleted):
     flint.click("settingsButton")
     note = flint.part("note.emptyTrash")
     flint.wait(lambda: note.text() == "3 in the trash")
+    flint.click("trashEmpty")
+    answer(flint, "emptyTrashQuestion", "emptyTrashCancel")
+    assert in_trash() == ["Chat 0", "Chat 1", "Chat 2"]
     flint.click("trashEmpty")
     answer(flint, "emptyTrashQuestion", "emptyTrashConfirm")
     assert in_trash() == []
