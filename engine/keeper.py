@@ -1,4 +1,4 @@
-"""Serves what is asked of the models that are here: remove, rename, notes, templates, whether the hub has a newer one."""
+"""Serves what is asked of the models that are here: list, remove, rename, notes, templates, whether the hub has a newer one."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -13,7 +13,7 @@ from engine.core.keep_messages import (
     RenameModel,
     UpdateChecked,
 )
-from engine.core.messages import Command, Event, ModelsListed
+from engine.core.messages import Command, Event, ListModels, ModelsListed
 from engine.models.hub import Hub
 from engine.models.huggingface_cache import repository_of
 from engine.models.library import Library
@@ -28,6 +28,7 @@ class Keeper:
         self._library = library
         self._hub = hub
         self._work: dict[type, Work] = {
+            ListModels: self._list,
             RemoveModel: self._remove,
             RenameModel: self._rename,
             NoteModel: self._note,
@@ -42,6 +43,9 @@ class Keeper:
     def carry_out(self, command: Command) -> Iterator[Event]:
         """Yield what comes of a command, but its end. Raises the `FlintError`s of what it calls."""
         yield from self._work[type(command)](command)
+
+    def _list(self, command: Command) -> Iterator[Event]:
+        yield ModelsListed(command.request_id, self._library.entries())
 
     def _remove(self, command: Command) -> Iterator[Event]:
         assert isinstance(command, RemoveModel)

@@ -1,6 +1,5 @@
 """Serves what is asked of the hub, on threads of its own: a search waits for no download, and neither for the model."""
 
-import logging
 import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping
@@ -8,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from engine.core.connection import Connection
-from engine.core.errors import EngineStopped, FlintError, describe
+from engine.core.errors import FlintError
 from engine.core.hub_facts import HubModel
 from engine.core.hub_messages import (
     AskHubAccount,
@@ -25,14 +24,13 @@ from engine.core.hub_messages import (
     SetHubToken,
     StartDownload,
 )
-from engine.core.messages import Command, Event, Failed, Finished
+from engine.core.messages import Command, Event
 from engine.core.paths import Paths
 from engine.download_queue import DownloadQueue
 from engine.models.hub import Hub
 from engine.models.hub_token import HubToken
 from engine.models.huggingface_cache import cache_folder
-
-logger = logging.getLogger("flint.engine")
+from engine.pool import CommandPool
 
 AT_ONCE = 8
 BATCH = 8
@@ -54,7 +52,7 @@ class Librarian:
             paths.data / "downloads.json",
             lambda download, gone: announce(DownloadChanged("", download, gone)),
         )
-        self._pool = ThreadPoolExecutor(2, thread_name_prefix="flint-hub")
+        self._pool = CommandPool(2, "flint-hub")
         self._went_on = False
         self._work: dict[type, Work] = {
             SearchHub: self._search,
@@ -73,29 +71,12 @@ class Librarian:
 
     def post(self, command: Command, connection: Connection) -> None:
         """Carry a command out on another thread; its events go to `connection`. After `close` it fails at once."""
-        closing = Failed(command.request_id, EngineStopped("Flint is closing.").info())
-        try:
-            future = self._pool.submit(self._carry_out, command, connection)
-        except RuntimeError:  # The pool takes nothing after `close`.
-            connection.put(closing)
-            return
-        future.add_done_callback(lambda ended: connection.put(closing) if ended.cancelled() else None)
+        self._pool.post(command, connection, self._work[type(command)])
 
     def close(self) -> None:
         """Stop the downloads, which go on at the next start, and end what is asked."""
         self._queue.close()
-        self._pool.shutdown(wait=False, cancel_futures=True)
-
-    def _carry_out(self, command: Command, connection: Connection) -> None:
-        try:
-            for event in self._work[type(command)](command):
-                connection.put(event)
-            connection.put(Finished(command.request_id))
-        except FlintError as error:
-            connection.put(Failed(command.request_id, error.info()))
-        except Exception as error:
-            logger.exception("%s failed", type(command).__name__)
-            connection.put(Failed(command.request_id, describe(error)))
+        self._pool.close(wait=False)
 
     def _do(self, work: Callable[[], object]) -> Iterator[Event]:
         work()

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from engine.cache.upkeep import Upkeep
 from engine.core.connection import Connection
-from engine.core.errors import EngineStopped, FlintError, ModelNotFound, NoModelLoaded, Stopped, describe
+from engine.core.errors import FlintError, ModelNotFound, NoModelLoaded, Stopped, describe
 from engine.core.facts import MemoryGuard, ModelEntry, Weights
 from engine.core.keep_messages import ModelTemplate, QuantizeModel, QuantizeProgress, SetModelTemplate
 from engine.core.messages import (
@@ -51,6 +51,7 @@ from engine.inference.blas import prefer_system_blas
 from engine.models.choice import preferred
 from engine.models.integrity import check_folder
 from engine.models.library import Library
+from engine.pool import closing
 
 if TYPE_CHECKING:
     from engine.cache.prefix import PrefixCache
@@ -126,7 +127,7 @@ class Worker:
             if not self._closed:
                 self._inbox.put((command, connection))
                 return
-        connection.put(_closing(command))
+        connection.put(closing(command))
 
     def close(self) -> None:
         """Cancel what runs, end every request, free the model and join the thread. A second call does nothing."""
@@ -164,7 +165,7 @@ class Worker:
         self._counting.drop()
         while self._waiting:
             job = self._waiting.popleft()
-            self._end(job, _closing(job.command))
+            self._end(job, closing(job.command))
 
     def _longest_wait_s(self) -> float:
         """How long to wait for a command: until the gauges want memory again, or the idle model's time is up."""
@@ -458,7 +459,3 @@ class Worker:
     def _broadcast(self, event: Event) -> None:
         for connection in self._connections:
             connection.put(event)
-
-
-def _closing(command: Command) -> Failed:
-    return Failed(command.request_id, EngineStopped("Flint is closing.").info())
