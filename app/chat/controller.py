@@ -121,7 +121,7 @@ class ChatController(QObject):
             self._page.transcript.append(message)
             self._page.transcript.append(reply)
             self._page.transcript.jump_to_bottom()
-            self._ask(reply)
+            self._follow(self._replies.request(reply))
             self.messages_shown.emit()
         except FlintError as error:
             self.failed.emit(error.info())
@@ -170,7 +170,7 @@ class ChatController(QObject):
                 raise NoModelLoaded("There is no model to write another reply.")
             reply = self._store.begin_reply(self.chat_id, parent_id, model_id or self._model_id())
             self._page.transcript.set_messages(self.messages())
-            self._ask(reply, guarded=guarded, given=given)
+            self._follow(self._replies.request(reply, guarded=guarded, given=given))
             self.chats_changed.emit()
             self.messages_shown.emit()
 
@@ -181,14 +181,14 @@ class ChatController(QObject):
         with self.reporting():
             made = self._store.begin_reply(self.chat_id, reply.parent_id, reply.model_id)
             self._page.transcript.set_messages(self.messages())
-            self._ask(made, given={"keep_probabilities": "on"}, begins=begins)
+            self._follow(self._replies.request(made, given={"keep_probabilities": "on"}, begins=begins))
             self.chats_changed.emit()
             self.messages_shown.emit()
 
     def go_on(self, before: StoredMessage) -> None:
         """Let the model write on at a stored reply that was cut."""
         with self.reporting():
-            self._ask(before, before=before)
+            self._follow(self._replies.request(before, before=before))
             self.show(self.messages())
             self.chats_changed.emit()
 
@@ -203,17 +203,9 @@ class ChatController(QObject):
             self.chat_opened.emit(chat.id)
         return self.chat_id
 
-    def _ask(
-        self,
-        reply: StoredMessage,
-        *,
-        guarded: bool = True,
-        given: Mapping[str, Value] | None = None,
-        before: StoredMessage | None = None,
-        begins: Beginning | None = None,
-    ) -> None:
-        pending = self._replies.request(reply, guarded=guarded, given=given, before=before, begins=begins)
-        self._page.transcript.set_status(reply.id, pending.status)
+    def _follow(self, pending: Pending) -> None:
+        """Show what a reply that was asked for does."""
+        self._page.transcript.set_status(pending.message_id, pending.status)
         self._show_phase()
 
     def messages(self) -> list[StoredMessage]:
@@ -229,8 +221,7 @@ class ChatController(QObject):
         """Show these messages of the open chat."""
         self._page.set_mode("chat" if messages else "welcome")
         self._page.transcript.set_messages(messages)
-        pending = self._replies.of_chat(self.chat_id)
-        if pending:
+        if pending := self._replies.of_chat(self.chat_id):
             self._page.transcript.set_status(pending.message_id, pending.status)
         self._show_phase()
         self._show_facts(next((message.facts for message in reversed(messages) if message.facts), None))
@@ -275,8 +266,7 @@ class ChatController(QObject):
     def _on_progress(self, pending: Pending, event: Event) -> None:
         if pending.chat_id != self.chat_id:
             return
-        self._page.transcript.set_status(pending.message_id, pending.status)
-        self._show_phase()
+        self._follow(pending)
         if isinstance(event, MemoryRefused):
             self._page.transcript.show_refusal(pending.message_id, event)
         elif isinstance(event, TextDelta):
