@@ -8,6 +8,7 @@ from pathlib import Path
 
 from engine.core.disk import disk_errors, write_whole
 from engine.core.errors import SettingsError
+from engine.core.json_file import read_object
 from engine.core.setting import Value
 from engine.core.settings import BY_NAME, usable
 
@@ -95,15 +96,13 @@ class Preferences:
 
     def _load(self) -> None:
         try:
-            stored = json.loads(self._path.read_text("utf-8"))
-            values = stored["values"]
+            stored = read_object(self._path)
+            values = stored.get("values")
             if not isinstance(values, dict):
-                raise TypeError("values is not an object")
-        except FileNotFoundError:
-            return
-        except NotADirectoryError:
-            return  # There is no file, nor can one be written: that is told when something is set.
-        except (OSError, ValueError, KeyError, TypeError, RecursionError):
+                raise ValueError("values is not an object")
+        except (FileNotFoundError, NotADirectoryError):
+            return  # Where no file can be written either, that is told when something is set.
+        except (OSError, ValueError):
             self._set_aside()
             return
         self._document = {**self._document, **stored}

@@ -7,6 +7,7 @@ from pathlib import Path
 from engine.core.disk import write_whole
 from engine.core.errors import FlintError
 from engine.core.facts import ModelEntry
+from engine.core.json_file import read_object
 from engine.models.facts import Facts, read_config, read_facts
 from engine.models.generation_config import read_recommended
 from engine.models.huggingface_cache import CachedRepository
@@ -118,13 +119,13 @@ class GgufEntries:
 def _read_known(file: Path) -> dict[str, _GgufFacts]:
     """Return what an earlier run kept; nothing where that can't be read or is of another make."""
     try:
-        document = json.loads(file.read_text("utf-8"))
-        files = document["files"] if document["version"] == _VERSION else {}
+        document = read_object(file)
+        files = document["files"] if document.get("version") == _VERSION else {}
         return {
             str(key): (str(architecture), int(context), str(quantization), str(problem), str(named))
             for key, (architecture, context, quantization, problem, named) in files.items()
         }
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return {}
 
 

@@ -1,12 +1,12 @@
 """What a model's config.json says about its architecture, without loading anything."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from engine.core.errors import ModelBroken
+from engine.core.json_file import read_object
 from engine.models.safetensors_file import TensorSpec, check_safetensors
 
 # Layers that keep a state of constant size instead of a KV cache.
@@ -51,16 +51,13 @@ def read_config(folder: Path) -> dict[str, Any]:
     """Return a model folder's config.json; raises `ModelBroken` when it is missing or no JSON object."""
     path = folder / "config.json"
     try:
-        config = json.loads(path.read_text("utf-8"))
+        return read_object(path)
     except FileNotFoundError:
         raise ModelBroken(f"{folder.name} has no config.json.") from None
     except OSError as error:
         raise ModelBroken(f"{folder.name}'s config.json could not be read: {error.strerror}.") from error
-    except (ValueError, RecursionError):
+    except ValueError:
         raise ModelBroken(f"{folder.name}'s config.json is damaged.") from None
-    if not isinstance(config, dict):
-        raise ModelBroken(f"{folder.name}'s config.json is damaged.")
-    return config
 
 
 def read_facts(source: Path | Mapping[str, Any]) -> Facts:

@@ -1,8 +1,8 @@
 """What a model's generation_config.json recommends for sampling."""
 
-import json
 from pathlib import Path
 
+from engine.core.json_file import read_object
 from engine.core.sampling import Recommended
 from engine.core.settings import usable
 
@@ -18,10 +18,10 @@ def read_recommended(folder: Path) -> Recommended:
     try:
         if path.stat().st_size > _MOST_BYTES:
             return Recommended()
-        stored = json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError, RecursionError):
+        stored = read_object(path)
+    except (OSError, ValueError):
         return Recommended()
-    if not isinstance(stored, dict) or stored.get("do_sample") is False:
+    if stored.get("do_sample") is False:
         return Recommended()
     known = {name: value for name, value in stored.items() if name in Recommended.names() and value is not None}
     return Recommended(**usable(known))  # type: ignore[arg-type]

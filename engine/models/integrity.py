@@ -1,12 +1,12 @@
 """Whether a model folder can be used, checked in milliseconds: no tensor is read and nothing of the model is imported."""
 
-import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from engine.core.errors import FlintError, ModelBroken, ModelUnsupported
+from engine.core.json_file import read_object
 from engine.models.architectures import is_supported
 from engine.models.facts import read_config
 from engine.models.safetensors_file import check_safetensors
@@ -80,11 +80,13 @@ def _listed(folder: Path) -> list[str]:
     """Return the shards that model.safetensors.index.json names, if there is one."""
     path = folder / "model.safetensors.index.json"
     try:
-        names = set(json.loads(path.read_text("utf-8"))["weight_map"].values())
+        places = read_object(path).get("weight_map")
     except FileNotFoundError:
         return []
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        raise ModelBroken(f"{folder.name}'s {path.name} is damaged.") from None
-    if not all(isinstance(name, str) and name == Path(name).name for name in names):
+    except (OSError, ValueError):
+        places = None
+    if not isinstance(places, dict):
+        raise ModelBroken(f"{folder.name}'s {path.name} is damaged.")
+    if not all(isinstance(name, str) and name == Path(name).name for name in places.values()):
         raise ModelBroken(f"{folder.name}'s {path.name} names files outside its folder.")
-    return sorted(names)
+    return sorted(set(places.values()))

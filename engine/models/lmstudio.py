@@ -4,11 +4,11 @@ Layout: `models/<publisher>/<repository>/` holds the files of a repository, an M
 ends in `.part`.
 """
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from engine.core.json_file import read_object
 from engine.models.gguf_header import first_parts
 
 PARTIAL = ".part"
@@ -69,10 +69,10 @@ def _home(home: Path) -> Path:
 
 
 def _downloads(home: Path) -> Path | None:
-    """Return the models folder that people chose in LM Studio's settings; a byte order mark is nothing to trip over."""
+    """Return the models folder that people chose in LM Studio's settings."""
     try:
-        folder = json.loads((home / "settings.json").read_text("utf-8-sig"))["downloadsFolder"]
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        folder = read_object(home / "settings.json").get("downloadsFolder")
+    except (OSError, ValueError):
         return None
     return Path(folder) if isinstance(folder, str) and Path(folder).is_absolute() and "\0" not in folder else None
 

@@ -14,6 +14,7 @@ from typing import Any
 
 from engine.core.disk import disk_errors, write_whole
 from engine.core.errors import UsageError
+from engine.core.json_file import read_object
 from engine.core.record import Record
 
 VERSION = 1
@@ -103,9 +104,9 @@ class Notebook:
             return
         self._known = known
         try:
-            models = json.loads(self._path.read_text("utf-8"))["models"]
+            models = read_object(self._path)["models"]
             self._notes = {model_id: _note(values) for model_id, values in models.items()}
-        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        except (OSError, ValueError, KeyError, AttributeError):
             self._notes = {}
             with contextlib.suppress(OSError):
                 self._path.rename(self._path.with_name(f"{self._path.name}.damaged-{status.st_mtime_ns}"))

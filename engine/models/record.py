@@ -5,6 +5,8 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
+from engine.core.json_file import read_object
+
 FILE_NAME = "flint.json"
 VERSION = 1
 
@@ -37,11 +39,11 @@ def write_record(folder: Path, record: Record) -> None:
 def read_record(folder: Path) -> Record | None:
     """Return the record of a folder, or None when it has none that can be read."""
     try:
-        document = json.loads((folder / FILE_NAME).read_text("utf-8"))
+        document = read_object(folder / FILE_NAME)
         # Flint's first imports rounded nothing and did not say so; none was compared with its source.
         document = {"rounded_to": "", "perplexity": 0.0, "perplexity_before": 0.0, "source_sample": "", **document}
         record = Record(**{entry.name: document[entry.name] for entry in dataclasses.fields(Record)})
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+    except (OSError, ValueError, KeyError):
         return None
     texts = (record.name, record.source_name, record.source_sha256, record.rounded_to, record.source_sample)
     figures = (record.source_size, record.perplexity, record.perplexity_before)
