@@ -132,10 +132,6 @@ class HubList(QAbstractListModel):
         """Return how a model stands here, where that is known by now."""
         return self._assessments.get(model_id)
 
-    def is_here(self, model_id: str) -> bool:
-        """Return whether a model is on this machine."""
-        return model_id in self._here
-
     def _arrange(self) -> None:
         rows = [
             HubRow(

@@ -52,7 +52,6 @@ class ImportRow(QWidget):
         self._cancel = IconButton(theme, "x", "Cancel the import", icon_size=14, parent=self)
         self._cancel.setObjectName("importCancel")
         self._cancel.clicked.connect(self._stop)
-        self._full_name = ""
         layout = QHBoxLayout(self)
         layout.setContentsMargins(20, 1, 8, 0)
         layout.setSpacing(16)
@@ -68,7 +67,6 @@ class ImportRow(QWidget):
         """Show `done` of `total` bytes; a total of 0 is one that is not known yet. `words` tell of work that is no import."""
         if not self.isVisibleTo(self.parentWidget() or self):
             self._cancel.setEnabled(True)
-        self._full_name = name
         self._bar.setAccessibleName(f"Importing {name}")
         self._bar.setValue(round(1000 * min(done, total) / total) if total > 0 else 0)
         elided = self._name.fontMetrics().elidedText(name, Qt.TextElideMode.ElideMiddle, _NAME)

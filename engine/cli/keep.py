@@ -13,6 +13,7 @@ from engine.cli import hub
 from engine.cli.output import note, print_json
 from engine.core.errors import UsageError
 from engine.core.facts import ModelEntry
+from engine.core.keep_messages import ModelRemoved, ModelTemplate, UpdateChecked
 from engine.core.sizes import size_text
 from engine.keeper import removed, rename, update_of
 from engine.models.library import Library
@@ -40,7 +41,7 @@ def remove(library: Library, model: str, *, now: bool, yes: bool, as_json: bool)
         typer.confirm(f"{what} {entry.name} ({size_text(entry.size_bytes)}, {entry.path})?", abort=True, err=True)
     outcome = removed(library, entry.id, for_good=now)
     if as_json:
-        print_json({name: value for name, value in dataclasses.asdict(outcome).items() if name != "request_id"})
+        _print_outcome(outcome)
     elif outcome.trash:
         print(f"{outcome.name} is in the trash. Emptying that frees {size_text(outcome.freed_bytes)}.")
     else:
@@ -77,7 +78,7 @@ def template(library: Library, model: str, *, file: Path | None, reset: bool, as
     else:
         outcome = tried(entry, library.notebook)
     if as_json:
-        print_json({name: value for name, value in dataclasses.asdict(outcome).items() if name != "request_id"})
+        _print_outcome(outcome)
         return
     note(f"{entry.name} uses {'a template of yours' if outcome.instead else 'its own template'}.")
     print(outcome.instead or outcome.own)
@@ -91,11 +92,15 @@ def update(library: Library, model: str, *, check: bool, as_json: bool) -> None:
         hub.pull(outcome.model_id, as_json=as_json)
         return
     if as_json:
-        print_json({name: value for name, value in dataclasses.asdict(outcome).items() if name != "request_id"})
+        _print_outcome(outcome)
     elif outcome.newer:
         print(f"There is a newer {outcome.model_id}: flint models update {outcome.model_id}")
     else:
         print(f"{outcome.model_id} is the newest.")
+
+
+def _print_outcome(outcome: ModelRemoved | ModelTemplate | UpdateChecked) -> None:
+    print_json({name: value for name, value in dataclasses.asdict(outcome).items() if name != "request_id"})
 
 
 def used_text(used_at: float) -> str:

@@ -89,10 +89,6 @@ class InspectorPanel(QWidget):
         """What is inspected, in words."""
         return self._target.text()
 
-    def show_tab(self, tab: str) -> None:
-        """Show a tab as chosen; nothing is emitted."""
-        self._tabs.set_value(tab)
-
     def show_target(self, text: str, *, earlier: bool, later: bool) -> None:
         """Say what is inspected, and whether there is something before and after it."""
         self._target.setText(text)
