@@ -4,10 +4,13 @@ import contextlib
 import itertools
 import logging
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from queue import Empty, SimpleQueue
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal
+
+if TYPE_CHECKING:
+    from concurrent.futures import ThreadPoolExecutor
 
 logger = logging.getLogger("flint.app")
 
@@ -26,7 +29,8 @@ class Background(QObject):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._pool = ThreadPoolExecutor(1, thread_name_prefix="flint-background")
+        self._pool: ThreadPoolExecutor | None = None
+        self._closed = False
         self._newest: dict[str, int] = {}
         self._numbers = itertools.count(1)
         self._results: _Results = SimpleQueue()
@@ -36,12 +40,17 @@ class Background(QObject):
 
     def run(self, key: str, work: Callable[[], object]) -> None:
         """Do `work` after what was asked before it; nothing once closed."""
+        if self._closed:
+            return
+        if self._pool is None:
+            from concurrent.futures import ThreadPoolExecutor  # Not before it is wanted: the window itself comes sooner.
+
+            self._pool = ThreadPoolExecutor(1, thread_name_prefix="flint-background")
         number = next(self._numbers)
         self._newest[key] = number
-        with contextlib.suppress(RuntimeError):  # The pool takes nothing after `close`.
-            self._pool.submit(_carry_out, self._newest, self._results, key, number, work)
-            self._awaited += 1
-            self._timer.start()
+        self._pool.submit(_carry_out, self._newest, self._results, key, number, work)
+        self._awaited += 1
+        self._timer.start()
 
     def forget(self) -> None:
         """Drop what waits, and what is being done."""
@@ -49,9 +58,11 @@ class Background(QObject):
 
     def close(self) -> None:
         """Drop everything and end the thread, without waiting for what it does."""
+        self._closed = True
         self._newest.clear()
         self._timer.stop()
-        self._pool.shutdown(wait=False, cancel_futures=True)
+        if self._pool is not None:
+            self._pool.shutdown(wait=False, cancel_futures=True)
 
     def _look(self) -> None:
         with contextlib.suppress(Empty):

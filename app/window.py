@@ -332,6 +332,7 @@ class MainWindow(QMainWindow):
             self.chat.drafts.save()
             self.transfers.close()
             self.hub.close()
+            self.inspector.close()
             self.bridge.close()
             self.replies.settle()
             self._remember(GEOMETRY, base64.b64encode(self.saveGeometry().data()).decode())

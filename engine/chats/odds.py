@@ -4,6 +4,7 @@ import dataclasses
 import json
 import sqlite3
 import zlib
+from typing import Any
 
 from engine.core.odds import TokenOdds
 
@@ -20,18 +21,32 @@ def write(connection: sqlite3.Connection, message: int, odds: TokenOdds) -> None
     connection.execute("INSERT OR REPLACE INTO odds (message, data) VALUES (?, ?)", (message, data))
 
 
-def read(connection: sqlite3.Connection, message: int) -> TokenOdds | None:
-    """Return what was kept of a message; None where nothing was, or in a form that only a newer Flint knows."""
+def stored(connection: sqlite3.Connection, message: int) -> bytes | None:
+    """Return what was kept of a message, for `read`; None where nothing was."""
     found = connection.execute("SELECT data FROM odds WHERE message = ?", (message,)).fetchone()
-    if found is None:
-        return None
+    return None if found is None else found[0]
+
+
+def read(data: bytes) -> TokenOdds | None:
+    """Return what was kept; None where it is in a form that only a newer Flint knows."""
     try:
-        values = json.loads(zlib.decompress(found[0]))
+        values = _fields(zlib.decompress(data).decode())
         # By hand: `codec.restore` looks at each of what may be hundreds of thousands of figures.
         odds = TokenOdds(values.pop("count"), **{name: tuple(values[name]) for name in _PARALLEL})
-    except (zlib.error, ValueError, TypeError, KeyError, AttributeError):
+    except (zlib.error, ValueError, TypeError, KeyError, AttributeError, IndexError):
         return None
     return odds if _fits(odds) else None
+
+
+def _fields(text: str) -> dict[str, Any]:
+    """Return the fields of what `write` wrote, one after the other: read in one go, no other thread would run meanwhile."""
+    decode = json.JSONDecoder().raw_decode
+    values, place = {}, 1
+    while text[place - 1] in "{,":
+        key, place = decode(text, place)
+        values[key], place = decode(text, place + 1)
+        place += 1
+    return values
 
 
 def _fits(odds: TokenOdds) -> bool:

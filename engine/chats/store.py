@@ -317,7 +317,8 @@ class ChatStore:
     def odds(self, message_id: str) -> TokenOdds | None:
         """Return how likely a reply's tokens were, where that was kept. Raises `ChatNotFound`."""
         with self._database.reading() as connection:
-            return odds.read(connection, tree.place_of(connection, message_id).row)
+            data = odds.stored(connection, tree.place_of(connection, message_id).row)
+        return None if data is None else odds.read(data)  # Others may use the database while it is worked out.
 
     def recover(self) -> int:
         """Mark the replies that a process left unfinished when it ended as interrupted, index them, and return how many.

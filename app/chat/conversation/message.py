@@ -216,7 +216,7 @@ class MessageView(QWidget):
             self.shaded.closed.connect(self.odds_closed)
             self.shaded.text.pointed.connect(self.odds_pointed)
             self.shaded.text.picked.connect(self.odds_picked)
-            self.shaded.show()
+            self.shaded.laid.connect(self._fit)
         self._arranged = (-1, 0)
         self.height_changed.emit(self.message_id)
 
@@ -385,7 +385,7 @@ class MessageView(QWidget):
         return height + self._chips.arrange(BLEED, height + _GAP, width, under_text=False)
 
     def _arrange_reply(self, width: int) -> int:
-        if self.shaded is not None:
+        if self.shaded is not None and self.shaded.lay_at(width):
             return self._arrange_shaded(self.shaded, width)
         top = self.thought.height_at(width)
         self.thought.setVisible(top > 0)
@@ -414,6 +414,7 @@ class MessageView(QWidget):
         self.body.hide()
         height = shaded.height_at(width)
         shaded.setGeometry(BLEED, 0, width, height)
+        shaded.show()
         self._stats.setVisible(True)
         self._stats.setGeometry(BLEED - STATS_BLEED, height + _GAP, width + 2 * STATS_BLEED, STATS_HEIGHT)
         return height + _GAP + STATS_HEIGHT

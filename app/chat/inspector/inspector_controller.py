@@ -12,7 +12,8 @@ from app.chat.controller import ChatController
 from app.chat.inspector.inspected import NEXT, NOTHING_YET, UNLOADED, Reading, described, draft_message, reading_of
 from app.chat.inspector.inspector import InspectorPanel
 from app.chat.inspector.odds_cards import OddsCards
-from app.chat.inspector.token_sheet import odds_sheet, prompt_sheet
+from app.chat.inspector.odds_reader import OddsReader, ReadOdds
+from app.chat.inspector.token_sheet import prompt_sheet
 from app.chat.page import ChatPage
 from app.chat.replies import Pending, Replies
 from engine.chats.beginning import Beginning
@@ -23,10 +24,10 @@ from engine.chats.store import ChatStore
 from engine.core.errors import ErrorInfo, FlintError
 from engine.core.facts import LoadedModel, Message
 from engine.core.messages import Event, Failed, InspectPrompt, ModelLoaded, ModelUnloaded, PrefillProgress, PromptInspected
-from engine.core.odds import TokenOdds
 from engine.core.preferences import Preferences
 
 SOON_MS = 150
+READING = ("One moment", "How likely the words of this reply were is being read.")
 
 
 class InspectorController(QObject):
@@ -52,16 +53,20 @@ class InspectorController(QObject):
         self._prompt: PromptInspected | None = None
         self._asked_by: Pending | None = None
         self._watched = ""
-        self._odds: tuple[str, TokenOdds | None] = ("", None)
+        self._odds = OddsReader(store, self)
+        self._shown = ""
         self._shades = True
         self._cards = OddsCards(panel, page.transcript)
         self._soon = QTimer(self, interval=SOON_MS, singleShot=True)
         self._soon.timeout.connect(self.refresh)
+        self._slow = QTimer(self, interval=SOON_MS, singleShot=True)
+        self._slow.timeout.connect(lambda: self._panel.show_note(*READING))
         self._connect()
 
     def _connect(self) -> None:
         panel = self._panel
         panel.opened.connect(self.refresh)
+        self._odds.read.connect(self.refresh)
         panel.tab_chosen.connect(lambda _: self.refresh())
         panel.stepped.connect(self._step)
         panel.head.copy_requested.connect(self._copy)
@@ -79,6 +84,10 @@ class InspectorController(QObject):
         self._page.composer.text_changed.connect(lambda _: self.refresh_soon())
         self._page.composer.attachments.changed.connect(self.refresh_soon)
 
+    def close(self) -> None:
+        """End the thread that reads."""
+        self._odds.close()
+
     def inspect(self, message_id: str) -> None:
         """Look at one reply of the open chat."""
         self._picked = message_id
@@ -92,6 +101,7 @@ class InspectorController(QObject):
     def refresh(self) -> None:
         """Show what is inspected as it is now."""
         self._soon.stop()
+        self._slow.stop()
         if not self._panel.isVisible():
             return
         target = self._target()
@@ -109,7 +119,7 @@ class InspectorController(QObject):
     def _follow(self) -> None:
         """Other messages are shown: go with the newest reply again."""
         self._picked = ""
-        self._odds = ("", None)
+        self._odds.forget()
         self.refresh_soon()
 
     def _messages(self) -> Sequence[StoredMessage]:
@@ -227,14 +237,20 @@ class InspectorController(QObject):
     # -- the reply ------------------------------------------------------------------------------------------------------
 
     def _show_reply(self, target: StoredMessage | None) -> None:
-        odds = self._odds_of(target)
-        if target is None or odds is None:
+        if target is not None and _has_odds(target) and not self._odds.ask(target.id):
+            if target.id != self._shown:
+                self._unshade()
+            self._slow.start()
+            return
+        found = self._odds_of(target)
+        if target is None or found is None:
             self._unshade()
             self._explain(target)
             return
-        self._panel.show_reply(odds, odds_sheet(odds), shaded=self._shades)
-        self._page.transcript.show_odds(target.id, odds if self._shades else None)
-        self._cards.about(target.id, odds, offers=self._can_branch(target))
+        self._shown = target.id
+        self._panel.show_reply(found.odds, found.sheet, shaded=self._shades)
+        self._page.transcript.show_odds(target.id, found.odds if self._shades else None)
+        self._cards.about(target.id, found.odds, offers=self._can_branch(target))
 
     def _can_branch(self, target: StoredMessage) -> bool:
         """Whether another token could be put in: the model that wrote the reply is loaded, and nothing is being written."""
@@ -243,13 +259,14 @@ class InspectorController(QObject):
 
     def _branch(self, reply_id: str, index: int, token: int) -> None:
         """Ask for a reply that is the same up to a place and has another token there."""
-        target, odds = self._target(), self._odds[1]
-        if target is None or target.id != reply_id or odds is None or target.facts is None or not self._can_branch(target):
+        target, found = self._target(), self._odds.found
+        if target is None or target.id != reply_id or found is None or target.facts is None or not self._can_branch(target):
             return
-        begun = odds.branched(index, token)
+        begun = found.odds.branched(index, token)
         self._chat.branch(target, Beginning(begun.ids, target.facts.fingerprint, begun))
 
     def _unshade(self) -> None:
+        self._shown = ""
         self._page.transcript.show_odds("", None)
         self._cards.about("", None)
 
@@ -257,17 +274,12 @@ class InspectorController(QObject):
         self._shades = not self._shades
         self.refresh()
 
-    def _odds_of(self, target: StoredMessage | None) -> TokenOdds | None:
-        if target is None or target.state == "streaming" or target.edited:
+    def _odds_of(self, target: StoredMessage | None) -> ReadOdds | None:
+        if target is None or not _has_odds(target):
             return None
-        if self._odds[0] != target.id:
-            try:
-                self._odds = (target.id, self._store.odds(target.id))
-            except FlintError:
-                return None
-        kept = self._odds[1]
-        whole = kept is not None and target.facts is not None and kept.ids == target.facts.output_ids
-        return kept if whole else None
+        found = self._odds.found
+        whole = found is not None and target.facts is not None and found.odds.ids == target.facts.output_ids
+        return found if whole else None
 
     def _explain(self, target: StoredMessage | None) -> None:
         keep = self._keeps()
@@ -301,3 +313,8 @@ class InspectorController(QObject):
         if target is not None:
             self._keep("on")
             self._chat.regenerate(target.id)
+
+
+def _has_odds(reply: StoredMessage) -> bool:
+    """Whether there can be any: its words are the model's, and all are written."""
+    return reply.state != "streaming" and not reply.edited

@@ -53,6 +53,11 @@ class InspectorPlace(QObject):
         if self.panel:
             self.panel.fit(room)
 
+    def close(self) -> None:
+        """End the thread that reads."""
+        if self._controller:
+            self._controller.close()
+
     def show(self, shown: bool) -> None:
         """Show it, or not."""
         if shown and self.panel is None:

@@ -1,16 +1,20 @@
 """A reply's text as it was written, token by token, each on the shade of its probability."""
 
+import time
 from bisect import bisect_right
-from itertools import accumulate
-from math import ceil
+from collections.abc import Callable, Iterator
+from itertools import chain
+from math import ceil, inf
 from typing import Any
 
-from PySide6.QtCore import QEvent, QPoint, QRect, Qt, Signal
+from PySide6.QtCore import QEvent, QPoint, QRect, QSize, Qt, Signal
 from PySide6.QtGui import (
+    QGuiApplication,
     QKeyEvent,
     QMouseEvent,
     QPainter,
     QPaintEvent,
+    QResizeEvent,
     QTextBlock,
     QTextBlockFormat,
     QTextCharFormat,
@@ -26,6 +30,8 @@ from app.theme import Theme
 from app.widgets.frame import draw_frame
 from engine.core.odds import TokenOdds
 
+_TOKENS, _LETTERS = 512, 2000
+
 
 class ShadedText(QTextEdit):
     """Plain text on shades. `pointed` carries the token under the pointer, -1 for none; `picked` one that was clicked."""
@@ -39,7 +45,11 @@ class ShadedText(QTextEdit):
         self._starts: list[int] = []
         self._blanks: list[int] = []
         self._shades: list[int] = []
-        self._hot = -1
+        self._hot = self._width = -1
+        self._odds: TokenOdds | None = None
+        self._taking: Iterator[None] = iter(())
+        self._laying: Iterator[None] = iter(())
+        self._taken = False
         self.setObjectName("shadedText")
         self.setAccessibleName("Reply, shaded by probability")
         self.setReadOnly(True)
@@ -52,23 +62,23 @@ class ShadedText(QTextEdit):
         theme.changed.connect(self._restyle)
 
     def show_odds(self, odds: TokenOdds) -> None:
-        """Show a reply's tokens."""
-        # Qt counts in UTF-16, and takes a carriage return away.
-        pieces = [piece.replace("\r", "␍") for piece in odds.pieces]
-        lengths = [len(piece) + sum(letter > "\uffff" for letter in piece) for piece in pieces]
-        self._starts = list(accumulate(lengths, initial=0))
-        self._blanks = [len(piece) - len(piece.lstrip(" ")) for piece in pieces]
-        self._shades = [shade(logprob) for logprob in odds.logprobs]
-        self._hot = -1
-        self.setPlainText("".join(pieces))
-        self._restyle()
+        """Begin to show a reply's tokens: `lay` does it a slice at a time, `height_at` all that is left of it."""
+        self._odds, self._hot = odds, -1
+        self._taking, self._taken = self._take(odds), False
+        self._width = -1
+
+    def lay(self, width: int, until: float) -> bool:
+        """Lay the text out for `width` pixels until the clock (`time.perf_counter`) says so; return whether all is done."""
+        if width != self._width:
+            self._width, self._laying = width, self._lay_out(width)
+            self.resize(width, max(1, self.height()))
+            # Hidden, it would be told of its width, and tell its viewport, only when it is shown.
+            QGuiApplication.sendEvent(self, QResizeEvent(self.size(), self.size()))
+        return all(time.perf_counter() < until for _ in chain(self._taking, self._laying))
 
     def height_at(self, width: int) -> int:
         """Take `width` pixels and return the height the text needs."""
-        if self.width() != width:
-            self.resize(width, max(1, self.height()))
-        if self.document().textWidth() != width:
-            self.document().setTextWidth(width)
+        self.lay(width, inf)
         return ceil(self.document().size().height())
 
     def point_out(self, index: int) -> None:
@@ -111,6 +121,12 @@ class ShadedText(QTextEdit):
         return rects[0] if rects else QRect()
 
     # -- events ---------------------------------------------------------------------------------------------------------
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Lay nothing out again that is laid out for this width."""
+        width, before = event.size().width(), event.oldSize()
+        known = QSize(width, before.height()) if self.document().textWidth() == width else before
+        super().resizeEvent(QResizeEvent(event.size(), known))
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint the text, and a frame around the token that is pointed at."""
@@ -166,7 +182,50 @@ class ShadedText(QTextEdit):
     def _top_of(self, block: QTextBlock) -> float:
         return self.document().documentLayout().blockBoundingRect(block).y() - self.verticalScrollBar().value()
 
+    def _take(self, odds: TokenOdds) -> Iterator[None]:
+        """Take the tokens over, yielding now and then."""
+        self._starts, self._blanks, self._shades = [0], [], []
+        pieces = []
+        for index, (written, logprob) in enumerate(zip(odds.pieces, odds.logprobs, strict=True), 1):
+            # Qt counts in UTF-16, and takes a carriage return away.
+            piece = written.replace("\r", "␍")
+            self._starts.append(self._starts[-1] + len(piece) + sum(letter > "\uffff" for letter in piece))
+            self._blanks.append(len(piece) - len(piece.lstrip(" ")))
+            self._shades.append(shade(logprob))
+            pieces.append(piece)
+            if index % _TOKENS == 0:
+                yield
+        self.setPlainText("".join(pieces))
+        yield from self._style()
+        self._taken = True
+
+    def _lay_out(self, width: int) -> Iterator[None]:
+        """Break the lines, yielding now and then."""
+        if self.document().textWidth() != width:
+            self.document().setTextWidth(width)
+        yield from self._in_turns(self.document().documentLayout().blockBoundingRect)  # Qt lays out up to what it is asked for.
+
+    def _in_turns(self, work: Callable[[QTextBlock], object]) -> Iterator[None]:
+        """Do something to each block, yielding after some thousand letters."""
+        block, done = self.document().begin(), 0
+        while block.isValid():
+            work(block)
+            done += block.length()
+            if done >= _LETTERS:
+                done = 0
+                yield
+            block = block.next()
+
     def _restyle(self) -> None:
+        """Take another type or other colours over."""
+        self._width = -1
+        if self._taken:
+            for _ in self._style():
+                pass
+        elif self._odds is not None:
+            self.show_odds(self._odds)
+
+    def _style(self) -> Iterator[None]:
         """Set type, line height and shades; shades lie over the text and are no part of it, so that many cost little."""
         self.setFont(self._theme.font("read"))
         cursor = QTextCursor(self.document())
@@ -180,10 +239,7 @@ class ShadedText(QTextEdit):
             if GROUNDS[SHADES + step]:
                 ground.setBackground(self._theme.color(GROUNDS[SHADES + step]))
             grounds.append(ground)
-        block = self.document().begin()
-        while block.isValid():
-            block.layout().setFormats(self._ranges(block, grounds))
-            block = block.next()
+        yield from self._in_turns(lambda block: block.layout().setFormats(self._ranges(block, grounds)))
         self.document().markContentsDirty(0, self.document().characterCount())
 
     def _ranges(self, block: QTextBlock, grounds: list[QTextCharFormat]) -> list[QTextLayout.FormatRange]:

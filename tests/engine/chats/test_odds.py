@@ -2,10 +2,15 @@
 
 import dataclasses
 import json
+import sqlite3
+import threading
 import zlib
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from engine.chats.odds import read, stored, write
 from engine.chats.reply_writer import ReplyWriter
 from engine.chats.request import compose
 from engine.chats.store import ChatStore
@@ -119,3 +124,30 @@ def test_branch_holds_what_was_before_and_the_other_token():
     assert branched.others(1) == ODDS.others(1)
     with pytest.raises(KeyError):
         ODDS.branched(1, 8)
+
+
+@given(st.lists(st.tuples(st.text('ab",:[]{}\\\n\u2028😀'), st.floats(-50, 0), st.integers(0, 2**17)), max_size=8))
+def test_whatever_the_tokens_are_they_come_back(tokens):
+    pieces, logprobs, ids = tuple(zip(*tokens, strict=True)) if tokens else ((), (), ())
+    logprobs = tuple(round(figure, 4) for figure in logprobs)
+    odds = TokenOdds(1, ids, pieces, logprobs, ids, logprobs, ids, pieces)
+    with sqlite3.connect(":memory:") as connection:
+        connection.execute("CREATE TABLE odds (message INTEGER PRIMARY KEY, data BLOB)")
+        write(connection, 1, odds)
+        assert read(stored(connection, 1)) == odds
+
+
+def test_database_is_free_while_what_was_kept_is_worked_out(path, monkeypatch):
+    found = []
+
+    def read_beside(data):
+        other = threading.Thread(target=lambda: found.append(store.chats()))
+        other.start()
+        other.join(timeout=30)
+        return read(data)
+
+    with ChatStore(path) as store:
+        chat_id, reply = written(store, ReplyOdds("1", ODDS), Finished("1"))
+        monkeypatch.setattr("engine.chats.odds.read", read_beside)
+        assert store.odds(reply) == ODDS
+        assert [chat.id for chat in found[0]] == [chat_id]

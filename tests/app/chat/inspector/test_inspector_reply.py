@@ -1,5 +1,7 @@
 """The inspector's Reply tab in the real window: asking for probabilities, reading them here and in the chat, branching."""
 
+import pydoc
+import threading
 from math import exp
 
 import pytest
@@ -8,9 +10,14 @@ from PySide6.QtTest import QTest
 
 from app.chat.inspector.odds_popover import OddsPopover
 from app.chat.inspector.reply_head import percent
+from app.chat.inspector.shaded_text import ShadedText
 from app.chat.inspector.token_sheet import SHADES, shade
+from engine.chats.store import ChatStore
+from engine.core.odds import TokenOdds
+from engine.core.paths import locate
 from tests.app.chat.inspecting import LEFT, card, open_inspector, point_at, texts
-from tests.app.window_driver import open_window, set_settings
+from tests.app.chat.stored import facts
+from tests.app.window_driver import give_model, open_window, remember, set_settings
 from tests.models.speaking import FOX
 
 
@@ -177,8 +184,6 @@ def test_choosing_the_written_token_changes_nothing(kept):
 
 
 def test_probabilities_are_there_after_a_restart(qtbot, fox):
-    from tests.app.window_driver import give_model, remember
-
     remember(model=give_model(fox))
     set_settings(keep_probabilities="on")
     with open_window(qtbot) as flint:
@@ -205,3 +210,68 @@ def test_what_would_be_sent_next_has_no_probabilities(kept):
     flint.click("inspectLater")
     assert "Not written yet" in panel.note.text
     assert flint.part("keepProbabilities").isVisible()
+
+
+PIECES = tuple("end of a line\n" if index % 12 == 11 else f" word{index % 97}" for index in range(20_000))
+
+
+@pytest.fixture
+def long_reply(qtbot, fox):
+    """A window with a new chat and the Reply tab open, and the stored reply of another chat: 20,000 tokens and their odds."""
+    remember(model=give_model(fox))
+    known = sorted(set(PIECES))
+    ids = tuple(known.index(piece) for piece in PIECES)
+    likely = tuple(-(index % 40) / 10 for index in range(len(ids)))
+    with ChatStore(locate().chats) as store:
+        chat = store.create_chat("Long")
+        question = store.add_message(chat.id, "user", "Hello")
+        reply = store.begin_reply(chat.id, question.id, "fox")
+        store.keep_odds(reply.id, TokenOdds(1, ids, PIECES, likely, ids, likely, tuple(range(len(known))), tuple(known)))
+        told = facts(output_tokens=len(ids), output_ids=ids)
+        reply = store.finish_reply(reply.id, "".join(PIECES), "complete", told)
+    with open_window(qtbot) as flint:
+        flint.wait_ready()
+        yield flint, open_inspector(flint, "reply"), reply
+
+
+def test_long_reply_is_read_beside_the_window_and_shaded_a_slice_at_a_time(long_reply, monkeypatch):
+    flint, panel, reply = long_reply
+    threads, slices, lay = set(), [], ShadedText.lay
+    for work in ("app.chat.inspector.odds_reader.odds_sheet", "engine.chats.odds.read"):
+        real = pydoc.locate(work)
+        monkeypatch.setattr(work, lambda *args, real=real: threads.add(threading.current_thread()) or real(*args))
+    monkeypatch.setattr(ShadedText, "lay", lambda text, width, until: slices.append(until) or lay(text, width, min(until, 0)))
+    flint.open_chat(reply.chat_id)
+    flint.wait(lambda: slices)
+    view = flint.view(reply)
+    assert view.body.isVisible()  # There is something to read all the while.
+    assert not view.shaded.isVisible()
+    flint.wait(lambda: view.shaded.isVisible())
+    assert len(slices) > 50
+    assert not view.body.isVisible()
+    assert threading.main_thread() not in threads
+    assert len(threads) == 1
+    assert view.shaded.text.toPlainText() == reply.text
+    assert len(panel.reply_tokens.sheet.ids) == 20_000
+
+
+def test_window_closes_and_chats_change_while_a_long_reply_is_read(long_reply):
+    flint, panel, reply = long_reply
+    flint.open_chat(reply.chat_id)
+    flint.window.inspector._controller.refresh()
+    flint.click("newChatButton")
+    flint.wait(lambda: panel.page == "note")
+    flint.open_chat(reply.chat_id)
+    flint.window.inspector._controller.refresh()
+    flint.window.close()
+    assert not flint.window.inspector._controller._odds.found
+
+
+def test_what_is_read_for_long_says_so(long_reply, monkeypatch):
+    flint, panel, reply = long_reply
+    gate, real = threading.Event(), ChatStore.odds
+    monkeypatch.setattr(ChatStore, "odds", lambda *args: gate.wait(30) and real(*args))
+    flint.open_chat(reply.chat_id)
+    flint.wait(lambda: "is being read" in panel.note.text)
+    gate.set()
+    flint.wait(lambda: panel.page == "reply")

@@ -46,6 +46,7 @@ def test_shades_lie_under_the_words_and_not_under_the_space_before(text):
 
 def test_a_likely_reply_is_not_shaded(text):
     text.show_odds(odds_of(PIECES, 0.9))
+    text.height_at(400)
     assert not text.document().begin().layout().formats()
 
 
@@ -70,3 +71,56 @@ def test_pointer_outside_of_the_text_points_at_nothing(text, qtbot):
     with qtbot.waitSignal(text.pointed) as pointed:
         QTest.mouseMove(text.viewport(), text.viewport().rect().bottomRight())
     assert pointed.args == [-1]
+
+
+LONG = tuple(f"{word} " if word % 9 else "line\n" for word in range(3000))
+
+
+def in_slices(text, width):
+    """Lay a text out by the smallest slices there are, and return how many it took."""
+    count = 1
+    while not text.lay(width, 0):
+        count += 1
+    return count
+
+
+def laid(text):
+    blocks, block = [], text.document().begin()
+    while block.isValid():
+        formats = [(each.start, each.length, each.format.background().color().name()) for each in block.layout().formats()]
+        blocks.append((block.text(), block.layout().lineCount(), formats))
+        block = block.next()
+    return blocks
+
+
+@pytest.mark.parametrize("shown", [False, True])
+def test_long_text_is_laid_out_in_slices_as_it_is_at_once(text, theme, qtbot, shown):
+    whole = ShadedText(theme)
+    qtbot.addWidget(whole)
+    whole.show_odds(odds_of(LONG))
+    height = whole.height_at(300)
+    text.setVisible(shown)
+    text.show_odds(odds_of(LONG))
+    assert in_slices(text, 300) > 10
+    assert text.height_at(300) == height
+    assert laid(text) == laid(whole)
+    text.resize(300, height)
+    text.show()
+    assert text.verticalScrollBar().maximum() == 0
+    assert text.document().size().height() == pytest.approx(height, abs=1)
+
+
+def test_another_width_or_another_look_while_it_is_laid_out_is_taken_over(text, theme, qtbot):
+    text.show_odds(odds_of(LONG))
+    for _ in range(20):
+        text.lay(300, 0)
+    theme.set_text_size(150)
+    theme.set_mode("dark")
+    text.lay(300, 0)
+    in_slices(text, 500)
+    fresh = ShadedText(theme)
+    qtbot.addWidget(fresh)
+    fresh.show_odds(odds_of(LONG))
+    assert text.height_at(500) == fresh.height_at(500)
+    assert laid(text) == laid(fresh)
+    theme.set_text_size(100)
