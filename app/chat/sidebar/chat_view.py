@@ -66,11 +66,13 @@ class ChatView(DragView):
         anchor = None if other else self._anchor()
         picked, current = self._keys()
         self._silent = True
+        self.setAutoScroll(False)
         if self._rows.replace(rows):
             self._look.hovered = self._look.menu = -1
             self.doItemsLayout()
             self._pick_again(picked, current)
             self._keep(anchor)
+        self.setAutoScroll(True)
         self._silent = False
         self.select(selected, scroll=False)
         self._follow_pointer()
@@ -101,9 +103,9 @@ class ChatView(DragView):
             self._reveal()
 
     def reveal_shown(self) -> None:
-        """Bring the chat that is shown into view, if it is what is selected."""
+        """Bring the chat that is shown into view, if it is what is selected; not while somebody scrolls the list."""
         index = self.currentIndex()
-        if index.isValid() and index.data(ROW_ROLE).chat_id == self._look.shown:
+        if not self._scrolling.isActive() and index.isValid() and index.data(ROW_ROLE).chat_id == self._look.shown:
             self._reveal()
 
     def choose_first(self) -> None:

@@ -2,13 +2,16 @@
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QEvent, QPoint, QRect, QRectF, Qt
+from PySide6.QtCore import QEvent, QPoint, QRect, QRectF, Qt, QTimer
 from PySide6.QtGui import QCursor, QFontMetrics, QHelpEvent, QMouseEvent, QPainter, QPaintEvent, QResizeEvent, QTextOption
 from PySide6.QtWidgets import QListView, QToolTip, QWidget
 
 from app.chat.sidebar.chat_delegate import INSET, PADDING, ChatDelegate, Look
 from app.chat.sidebar.chat_list import ChatListModel, Row
 from app.theme import Theme
+
+# So long after the last turn of the wheel, or move of the bar, a person is taken to scroll still.
+_SCROLLS_MS = 1000
 
 
 class RowView(QListView):
@@ -24,6 +27,9 @@ class RowView(QListView):
         self.setModel(self._rows)
         self.setItemDelegate(self._delegate)
         self._set_up()
+        self._scrolling = QTimer(self, singleShot=True, interval=_SCROLLS_MS)
+        self.verticalScrollBar().actionTriggered.connect(self._scrolling.start)
+        self.verticalScrollBar().sliderReleased.connect(self._scrolling.start)
         self.verticalScrollBar().valueChanged.connect(self._follow_pointer)
         theme.changed.connect(self.viewport().update)
 
@@ -31,6 +37,10 @@ class RowView(QListView):
     def rows(self) -> Sequence[Row]:
         """What is listed, top to bottom."""
         return self._rows.rows
+
+    def place_of(self, chat_id: str | None) -> int:
+        """Return the first row of a chat, -1 where it is not listed."""
+        return self._rows.row_of(chat_id or "")
 
     def set_writing(self, chat_id: str | None) -> None:
         """Mark the chat in which a reply is being written."""

@@ -96,17 +96,24 @@ class Sidebar(QWidget):
     def set_chats(self, chats: Sequence[ChatSummary], folders: Sequence[Folder] = (), deleted: int = 0) -> None:
         """List these chats in their folders or by the day of their last message; selection and scroll position stay.
 
-        A selected chat that was not listed before is brought into view. `deleted` is how many there are in the trash.
+        A selected chat that was not listed before, or that went elsewhere since something was said in it, is brought into view.
+        `deleted` is how many there are in the trash.
         """
-        new = self._selected is not None and all(chat.id != self._selected for chat in self._chats)
+        before, place = self._selected_chat(), self._list.place_of(self._selected)
         self._chats = tuple(chats)
         self._folders = tuple(folders)
         self._list.set_folders(self._folders)
         self._trash.set_note(f"{deleted:,}" if deleted else "", f"{deleted:,} deleted")
         self._trash.setVisible(deleted > 0 or self._deleted is not None)
         self._list_rows()
-        if new:
+        after = self._selected_chat()
+        if after is None:
+            return
+        if before is None or (after.updated_at > before.updated_at and self._list.place_of(self._selected) != place):
             self._list.reveal_shown()
+
+    def _selected_chat(self) -> ChatSummary | None:
+        return next((chat for chat in self._chats if chat.id == self._selected), None)
 
     def set_trash(self, chats: Sequence[ChatSummary] | None) -> None:
         """Show the deleted chats in place of the others; None shows the others again."""

@@ -61,6 +61,25 @@ def test_a_new_chat_is_brought_into_view_in_a_list_that_was_scrolled(flint):
         assert in_sight(flint, flint.window.chat.chat_id)
 
 
+@pytest.mark.parametrize("place", ["top", "middle", "bottom"])
+def test_a_chat_that_is_written_in_stays_in_view_when_it_moves_to_the_top(flint, place):
+    many_chats()
+    flint.window.chats.refresh()
+    chats = flint.part("chatList")
+    bar = chats.verticalScrollBar()
+    listed = flint.window.sidebar.listed()
+    chat_id = {"top": listed[1], "middle": listed[20], "bottom": listed[-1]}[place]
+    flint.window.chat.open(chat_id)
+    chats.doItemsLayout()  # The scroll bar took some of the rows' width.
+    assert in_sight(flint, chat_id)
+    flint.send("And now?")
+    assert flint.window.sidebar.listed()[0] == chat_id
+    assert in_sight(flint, chat_id)
+    bar.setValue(bar.maximum())
+    flint.wait(lambda: flint.idle)
+    assert bar.value() == bar.maximum(), "its end moves nothing"
+
+
 def test_chat_that_was_written_in_last_comes_first(flint):
     first = flint.ask("One").chat_id
     flint.click("newChatButton")

@@ -3,10 +3,11 @@
 import collections
 import sys
 import time
+from dataclasses import replace
 
 import pytest
-from PySide6.QtCore import QPoint, Qt, Signal
-from PySide6.QtGui import QContextMenuEvent, QFontMetricsF, QKeySequence
+from PySide6.QtCore import QPoint, QPointF, Qt, Signal
+from PySide6.QtGui import QContextMenuEvent, QFontMetricsF, QKeySequence, QWheelEvent
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QLineEdit, QListView, QMenu
 
 from app.chat.sidebar.chat_delegate import ChatDelegate, units
@@ -203,6 +204,65 @@ def test_selection_and_scroll_position_stay_when_the_list_changes(sidebar, qtbot
     assert picked(sidebar) == ["3"]
     assert rect_of(sidebar, seen.chat_id).top() == top
     assert len(sidebar.heard.said) == 1
+
+
+def written_in(chats, chat_id):
+    """The same chats after something was said in one of them."""
+    moved = replace(next(chat for chat in chats if chat.id == chat_id), updated_at=time.time() + 1)
+    return [moved, *(chat for chat in chats if chat.id != chat_id)]
+
+
+def in_sight(sidebar, chat_id):
+    row = rect_of(sidebar, chat_id)
+    return 0 <= row.top() <= row.bottom() < view(sidebar).viewport().height()
+
+
+def turn_wheel(sidebar):
+    nowhere = QPointF(30, 100)
+    turned = QWheelEvent(
+        nowhere, nowhere, QPoint(), QPoint(0, -240), Qt.MouseButton.NoButton, NONE, Qt.ScrollPhase.NoScrollPhase, False
+    )
+    QApplication.sendEvent(view(sidebar).viewport(), turned)
+
+
+@pytest.mark.parametrize("chat_id", ["1", "60", "199"])
+def test_the_shown_chat_is_followed_to_where_it_goes_when_something_is_said_in_it(sidebar, chat_id):
+    sidebar.set_chats(MANY)
+    sidebar.select(chat_id)
+    assert in_sight(sidebar, chat_id)
+    sidebar.set_chats(written_in(MANY, chat_id))
+    assert in_sight(sidebar, chat_id)
+    assert view(sidebar).verticalScrollBar().value() == 0, "the heading is seen too"
+
+
+@pytest.mark.drives("chatList")
+def test_the_list_is_left_to_whoever_scrolls_it(sidebar, qtbot):
+    sidebar.set_chats(MANY)
+    sidebar.select("100")
+    bar = view(sidebar).verticalScrollBar()
+    before = bar.value()
+    turn_wheel(sidebar)
+    assert bar.value() > before
+    seen = view(sidebar).indexAt(QPoint(30, 10)).data(ROW_ROLE).chat_id
+    top = rect_of(sidebar, seen).top()
+    sidebar.set_chats(written_in(MANY, "100"))
+    assert rect_of(sidebar, seen).top() == top
+    assert not in_sight(sidebar, "100")
+
+
+def test_the_list_stays_where_only_others_or_other_things_of_the_shown_chat_change(sidebar):
+    sidebar.set_chats(MANY)
+    sidebar.select("100")
+    bar = view(sidebar).verticalScrollBar()
+    bar.setValue(0)
+    pinned = [replace(chat, pinned=chat.id == "100") for chat in MANY]
+    named = [replace(chat, title="Other" if chat.id == "100" else chat.title) for chat in MANY]
+    for chats in (written_in(MANY, "150"), MANY[20:], named, MANY):
+        sidebar.set_chats(chats)
+        assert bar.value() == 0
+    bar.setValue(bar.maximum())
+    sidebar.set_chats(pinned)
+    assert bar.value() > bar.maximum() - 100
 
 
 def test_at_the_top_new_chats_push_the_others_down(sidebar):
