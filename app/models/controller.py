@@ -50,6 +50,9 @@ class ModelState(Record):
     error: ErrorInfo | None = None
 
 
+NO_MODEL = ModelState("none", detail="No model yet")
+
+
 class ModelController(QObject):
     """Keeps the list of models and the chosen one. `changed` carries a `ModelState`, `loaded` a `LoadedModel` or None.
 
@@ -100,6 +103,20 @@ class ModelController(QObject):
     def unload(self) -> None:
         """Drop the model and give its memory back; the next message loads it again."""
         self._bridge.send(UnloadModel(self._bridge.new_id("unload")))
+
+    def forget(self, model_id: str) -> None:
+        """A model is gone from this machine: where it was the chosen one, another is, as at a first start, or none."""
+        self.entries = tuple(entry for entry in self.entries if entry.id != model_id)
+        if model_id != self.model_id:
+            return
+        self._adopt("")
+        if usable := self._preferred():
+            self.choose(usable)
+            return
+        if self._load_id:
+            self._bridge.cancel(self._load_id)
+        self._load_id = self._at_work = ""
+        self._set(NO_MODEL)
 
     def import_file(self, path: str) -> None:
         """Import a GGUF into Flint's own folder."""
@@ -176,6 +193,8 @@ class ModelController(QObject):
                 self.imported.emit(event.model)
             case ImportProgress() if event.request_id == self._import_id:
                 self.import_progressed.emit(self._import_name, event.done_bytes, event.total_bytes)
+            case ImportProgress() | LoadProgress() if self.state.state == "none":
+                pass  # What it is for was removed.
             case ImportProgress():
                 self._at_work = event.request_id
                 self._on_import_progress(event)
@@ -202,7 +221,7 @@ class ModelController(QObject):
             self.choose(preferred)
         else:
             self.model_id = ""
-            self._set(ModelState("none", detail="No model yet"))
+            self._set(NO_MODEL)
         if last and last != preferred:
             self.failed.emit(self._why_not(last))
 
@@ -233,6 +252,9 @@ class ModelController(QObject):
         model = event.model
         if self._at_work == event.request_id:
             self._at_work = ""
+        if self.state.state == "none":
+            self.unload()  # It was removed while it was on its way.
+            return
         if model != self.model:
             self.model = model
             self.loaded.emit(model)
@@ -259,7 +281,7 @@ class ModelController(QObject):
         if self.model is not None:
             self.model = None
             self.loaded.emit(None)
-        if self._load_id not in ("", event.request_id) or self.state.state == "failed":
+        if self._load_id not in ("", event.request_id) or self.state.state in ("failed", "none"):
             return  # Another one is on its way, or why there is none was told already.
         self._set(ModelState("unloaded", self._name(), "Unloaded to free memory" if event.idle else "Unloaded"))
 

@@ -27,7 +27,6 @@ from engine.core.keep_messages import (
 )
 from engine.core.messages import Cancelled, Event, Failed, Finished
 from engine.core.system_trash import TrashRefused
-from engine.models.choice import preferred
 
 if TYPE_CHECKING:
     from app.models.dialog import ModelsDialog
@@ -129,10 +128,7 @@ class KeepController(QObject):
             self._tell(f"{event.name} is in the trash.", f"Emptying it frees {freed}.")
         else:
             self._tell(f"{event.name} is deleted.", f"{freed} are free again.")
-        if event.model_id == self._models.model_id:
-            left = [entry for entry in self._models.entries if entry.id != event.model_id]
-            if other := preferred(left):
-                self._models.choose(other.id)
+        self._models.forget(event.model_id)
 
     def _on_checked(self, event: UpdateChecked) -> None:
         if not event.newer:

@@ -207,6 +207,35 @@ def test_the_model_in_use_gives_way_to_another(models):
     assert not (locate().models / "fox").exists()
 
 
+def remove_the_only_model(driver):
+    driver.window.show_models()
+    driver.dialog = driver.part("modelsDialog")
+    driver.dialog.show_place("machine")
+    driver.wait(lambda: driver.dialog.detail.entry is not None)
+    pick(menu_of(driver), "Move to Trash")
+    QTest.mouseClick(child(driver.dialog, "removeModelConfirm"), LEFT)
+    driver.wait(lambda: driver.window.models.state.state == "none" and driver.window.models.model is None)
+
+
+@pytest.mark.drives("removeModelConfirm")
+def test_without_its_last_model_the_window_is_as_at_a_first_start(qtbot, fox):
+    remember(model=give_model(fox))
+    with open_window(qtbot) as driver:
+        driver.wait_ready()
+        remove_the_only_model(driver)
+        driver.dialog.close()
+        assert (driver.window.models.model_id, driver.window.models.remembered()) == ("", False)
+        assert driver.window.page.welcome.state == "no-model"
+        assert driver.window.toolbar.picker.accessibleName() == "Model: none chosen"
+        give_model(fox, "later")
+        driver.window.models.refresh()
+        driver.wait_ready()
+        assert driver.window.models.model_id == "later"
+    with open_window(qtbot) as driver:
+        driver.wait_ready()
+        assert driver.toasts() == []
+
+
 def test_a_smaller_copy_is_made_and_its_quality_told(models):
     menu = menu_of(models)
     copies = next(action.menu() for action in menu.actions() if action.text() == "Make a Smaller Copy")

@@ -8,7 +8,7 @@ from app.bridge import Bridge
 from app.models.controller import LAST_MODEL, ModelController
 from engine.chats.store import ChatStore
 from engine.core.facts import Message
-from engine.core.messages import Generate
+from engine.core.messages import Generate, UnloadModel
 from engine.core.paths import locate
 from engine.core.preferences import Preferences
 from engine.core.settings import Sampling
@@ -78,6 +78,36 @@ def test_model_that_comes_later_is_taken_into_use(controlled, fox):
     controlled.models.refresh()
     controlled.wait("ready")
     assert controlled.models.model.name == "fox"
+
+
+@pytest.mark.parametrize("moment", ["ready", "loading"])
+def test_where_the_only_model_is_gone_there_is_none_at_whatever_moment(controlled, fox, moment):
+    give_model(fox)
+    controlled.start()
+    controlled.wait(moment)
+    controlled.models.forget("fox")
+    assert (controlled.models.state.state, controlled.models.model_id) == ("none", "")
+    asked = controlled.bridge.new_id("list")
+    ended = []
+    controlled.bridge.received.connect(lambda event: ended.append(event.request_id))
+    controlled.bridge.send(UnloadModel(asked))  # Whatever was under way is through by then.
+    controlled.until(lambda: asked in ended)
+    assert (controlled.models.state.state, controlled.models.model_id) == ("none", "")
+    assert controlled.store.recall(LAST_MODEL) == ""
+
+
+def test_where_the_chosen_model_is_gone_another_is_used_and_where_another_is_gone_nothing_changes(controlled, fox, greeting):
+    give_model(fox)
+    give_model(greeting)
+    controlled.store.remember(LAST_MODEL, "greeting")
+    controlled.start()
+    controlled.wait("ready")
+    controlled.models.forget("fox")
+    assert controlled.models.model_id == "greeting"
+    controlled.models.refresh()
+    controlled.until(lambda: len(controlled.models.entries) == 2)
+    controlled.models.forget("greeting")
+    controlled.until(lambda: controlled.models.model_id == "fox" and controlled.models.state.state == "ready")
 
 
 def test_load_goes_through_visible_steps_and_the_choice_is_remembered(controlled, fox):
