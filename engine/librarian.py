@@ -15,9 +15,11 @@ from engine.core.hub_messages import (
     DescribeHub,
     DownloadChanged,
     DownloadsListed,
+    FindVariants,
     HubAccount,
     HubDescribed,
     HubFound,
+    HubVariants,
     ListDownloads,
     PauseDownload,
     SearchHub,
@@ -57,6 +59,7 @@ class Librarian:
         self._work: dict[type, Work] = {
             SearchHub: self._search,
             DescribeHub: self._describe,
+            FindVariants: self._find_variants,
             StartDownload: lambda command: self._do(lambda: self._queue.add(command.model_id)),  # type: ignore[union-attr]
             PauseDownload: lambda command: self._do(lambda: self._queue.pause(command.model_id)),  # type: ignore[union-attr]
             CancelDownload: lambda command: self._do(lambda: self._queue.cancel(command.model_id)),  # type: ignore[union-attr]
@@ -104,6 +107,10 @@ class Librarian:
     def _describe(self, command: Command) -> Iterator[Event]:
         assert isinstance(command, DescribeHub)
         yield HubDescribed(command.request_id, self.hub.describe(command.model_id))
+
+    def _find_variants(self, command: Command) -> Iterator[Event]:
+        assert isinstance(command, FindVariants)
+        yield HubVariants(command.request_id, command.model_id, self.hub.variants(command.model_id, command.base))
 
     def _list(self, command: Command) -> Iterator[Event]:
         if not self._went_on:

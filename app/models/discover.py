@@ -37,7 +37,7 @@ class Discover(QWidget):
         self._theme, self._hub, self._machine = theme, hub, machine
         self._query: str | None = None
         self._asked = FIRST
-        self._picked = ""
+        self._picked = self._variant = ""
         self._work = Background(self)
         self._models = HubList(self)
         self.setObjectName("discover")
@@ -69,11 +69,13 @@ class Discover(QWidget):
 
     def set_state(self, here: Iterable[str], downloads: Iterable[Download]) -> None:
         """Take which models are on this machine, and which on their way."""
-        self._models.set_state(here, downloads)
+        ids, fetched = tuple(here), tuple(downloads)
+        self._models.set_state(ids, fetched)
+        self.detail.variants.set_state(ids, fetched)
 
     def search(self, query: str) -> None:
         """Search the hub; for nothing, the most popular are asked for."""
-        self._query = query.strip()
+        self._query, self._variant = query.strip(), ""
         self.filters.sort_choice.setEnabled(True)
         # Of those without a chat template few are found among many: all at once that can be.
         self._ask(MOST if self.filters.task == "base" else FIRST)
@@ -87,7 +89,7 @@ class Discover(QWidget):
 
     def show_recommended(self) -> None:
         """Show what Flint recommends; the network is not asked."""
-        self._query = None
+        self._query, self._variant = None, ""
         self._hub.forget_search()
         self.filters.sort_choice.setEnabled(False)
         self._more.hide()
@@ -146,6 +148,11 @@ class Discover(QWidget):
         self._hub.search_failed.connect(self._on_search_failed)
         self._hub.described.connect(self._on_described)
         self._hub.describe_failed.connect(self._on_describe_failed)
+        self._hub.variants.connect(self._on_variants)
+        self._hub.variants_failed.connect(self._on_variants_failed)
+        self.detail.variants.changed.connect(self._refresh)
+        self.detail.variants.chosen.connect(self._choose_variant)
+        self.detail.variants.again_asked.connect(self._find_variants)
 
     # -- the list ---------------------------------------------------------------------------------------------------
 
@@ -205,7 +212,8 @@ class Discover(QWidget):
             self._picked = ""
         if self.results.currentIndex().row() != place:
             self.results.setCurrentIndex(self._models.index(place) if place >= 0 else QModelIndex())
-        self.detail.show_row(self._models.rows[place] if place >= 0 else None)
+        chosen = self.detail.variants.row(self._variant) if self._variant else None
+        self.detail.show_row(chosen or (self._models.rows[place] if place >= 0 else None))
 
     def _follow(self, index: QModelIndex, before: QModelIndex) -> None:
         """The arrows lead to another row: it is described once they rest."""
@@ -213,26 +221,48 @@ class Discover(QWidget):
             return
         row = self._models.rows[index.row()]
         if row.model.id != self.detail.model_id:
-            self._picked = row.model.id
+            self._picked, self._variant = row.model.id, ""
             self.detail.show_row(row)
             self._describe_later.touch()
 
     def _pick(self, place: int) -> None:
         """Show a row and ask the hub about it, now."""
         row = self._models.rows[place]
-        self._picked = row.model.id
+        self._picked, self._variant = row.model.id, ""
         self.detail.show_row(row)
         self._describe_later.forget()
         self._describe()
 
     def _describe(self) -> None:
         if self.detail.model_id and self.detail.detail is None and self.isVisible():
-            self._picked = self.detail.model_id
+            self._picked = self._picked if self._variant else self.detail.model_id
             self.detail.show_asking()
             self._hub.describe(self.detail.model_id)
 
+    def _choose_variant(self, model_id: str) -> None:
+        """Show another quantization of the model on show, which the list need not have."""
+        self._variant = model_id
+        self.detail.show_row(self.detail.variants.row(model_id))
+        self._describe_later.forget()
+        self._describe()
+
     def _on_described(self, detail: HubDetail) -> None:
         self.detail.show_detail(detail)
+        if detail.model.mlx and self.detail.detail is detail and self.detail.variants.row(detail.model.id) is None:
+            self._find_variants()
+
+    def _find_variants(self) -> None:
+        if self.detail.detail is not None:
+            self.detail.variants.show_asking()
+            self._hub.find_variants(self.detail.detail.model)
+
+    def _on_variants(self, model_id: str, models: tuple[HubModel, ...]) -> None:
+        if self.detail.detail is not None and model_id == self.detail.model_id:
+            self.detail.variants.show_variants(models, self.detail.detail)
+
+    def _on_variants_failed(self, model_id: str, error: ErrorInfo) -> None:
+        if model_id == self.detail.model_id:
+            self.detail.variants.show_failure(error)
 
     def _on_describe_failed(self, model_id: str, error: ErrorInfo) -> None:
         if model_id == self.detail.model_id:

@@ -4,13 +4,15 @@ from PySide6.QtCore import QObject, Signal
 
 from app.bridge import Bridge
 from engine.core.errors import ErrorInfo
-from engine.core.hub_facts import HubSort, HubTask
+from engine.core.hub_facts import HubModel, HubSort, HubTask
 from engine.core.hub_messages import (
     AskHubAccount,
     DescribeHub,
+    FindVariants,
     HubAccount,
     HubDescribed,
     HubFound,
+    HubVariants,
     SearchHub,
     SetHubToken,
 )
@@ -24,6 +26,7 @@ class HubController(QObject):
     """One search and one description at a time: a newer one takes the place of the one before. Nothing is asked by itself.
 
     `found` carries the models, whether there are more, and whether their facts are all there; `described` a `HubDetail`;
+    `variants` carry the id of a model and its quantizations as `HubModel`s, `variants_failed` the id and an `ErrorInfo`.
     `account` where the token comes from, `token_kept` that one was saved: where, and whose. The rest carry an `ErrorInfo`,
     `describe_failed` the model's id too.
     """
@@ -33,6 +36,8 @@ class HubController(QObject):
     search_failed = Signal(object)
     described = Signal(object)
     describe_failed = Signal(str, object)
+    variants = Signal(str, object)
+    variants_failed = Signal(str, object)
     account = Signal(str)
     token_kept = Signal(str, str)
     token_failed = Signal(object)
@@ -41,6 +46,7 @@ class HubController(QObject):
         super().__init__(parent)
         self._bridge = bridge
         self._search_id = self._describe_id = self._token_id = self._described = ""
+        self._variants_id = self._varied = ""
         self._last: tuple[tuple[object, ...], bool] = ((), False)
         bridge.received.connect(self._take)
 
@@ -62,6 +68,12 @@ class HubController(QObject):
         self._describe_id = self._bridge.new_id("describe")
         self._bridge.send(DescribeHub(self._describe_id, model_id))
 
+    def find_variants(self, model: HubModel) -> None:
+        """Ask which other quantizations of a model there are."""
+        self._varied = model.id
+        self._variants_id = self._bridge.new_id("variants")
+        self._bridge.send(FindVariants(self._variants_id, model.id, model.base))
+
     def ask_account(self) -> None:
         """Ask where the token comes from; the hub is not asked."""
         self._bridge.send(AskHubAccount(self._bridge.new_id("account")))
@@ -78,6 +90,8 @@ class HubController(QObject):
                 self.found.emit(event.models, event.more, False)
             case HubDescribed() if event.request_id == self._describe_id:
                 self.described.emit(event.detail)
+            case HubVariants() if event.request_id == self._variants_id:
+                self.variants.emit(event.model_id, event.models)
             case HubAccount() if event.request_id == self._token_id:
                 self.token_kept.emit(event.source, event.name)
             case HubAccount():
@@ -94,5 +108,7 @@ class HubController(QObject):
             self.search_failed.emit(error)
         elif request_id == self._describe_id:
             self.describe_failed.emit(self._described, error)
+        elif request_id == self._variants_id:
+            self.variants_failed.emit(self._varied, error)
         elif request_id == self._token_id:
             self.token_failed.emit(error)

@@ -19,6 +19,7 @@ from app.models.hub_wishes import HubWishes
 from app.models.hub_words import TOKEN_ERRORS, licence_text, task_notice, task_text
 from app.models.machine import Machine
 from app.models.problem_card import ProblemCard
+from app.models.variant_list import VariantList
 from app.models.words import heads_text, parameters_text, size_text
 from app.theme import Theme
 from app.widgets.button import Button, PrimaryButton
@@ -66,6 +67,7 @@ class RepositoryDetail(DetailPane):
     def set_machine(self, machine: Machine) -> None:
         """Judge models for this machine."""
         self._machine = machine
+        self.variants.set_machine(machine)
         self._show_fit()
 
     def set_free(self, free_bytes: int) -> None:
@@ -83,7 +85,10 @@ class RepositoryDetail(DetailPane):
             self._show_links(None)
             self.card.show_html("")
             self.verticalScrollBar().setValue(0)
+            if row is None or self.variants.row(row.model.id) is None:
+                self.variants.forget()
         self._row = row
+        self.variants.show_current(self.model_id)
         self.body.setVisible(row is not None)
         if row is not None:
             self._refresh(row)
@@ -120,6 +125,7 @@ class RepositoryDetail(DetailPane):
         """End the threads that compute."""
         self._work.close()
         self.fit.close_work()
+        self.variants.close_work()
 
     def _make_parts(self) -> None:
         theme, body = self._theme, self.body
@@ -146,6 +152,7 @@ class RepositoryDetail(DetailPane):
         self._notice.setContentsMargins(0, 0, 0, 12)
         self.table = FactsTable(theme, body)
         self.fit = FitCard(theme, body)
+        self.variants = VariantList(theme, body)
         self._open = IconLink(theme, "ext", "Open on Hugging Face", style="small", parent=body)
         self._open.setObjectName("openOnHub")
         self._read_card = Link(theme, "Read the model card", style="small", parent=body)
@@ -200,6 +207,7 @@ class RepositoryDetail(DetailPane):
         layout.addSpacing(16)
         layout.addWidget(self.fit)
         layout.addSpacing(16)
+        layout.addWidget(self.variants)
         layout.addLayout(card)
         layout.addSpacing(4)
         layout.addWidget(self._note)

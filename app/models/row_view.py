@@ -9,7 +9,7 @@ from app.theme import Theme
 from app.widgets.frame import draw_frame
 
 ROW = 56
-_INSET, _PADDING, _RADIUS = 8, 8, 6
+_PADDING, _RADIUS = 8, 6
 _NAME, _FACTS, _BETWEEN = 20, 16, 4
 _LEFT, _RIGHT = Qt.AlignmentFlag.AlignLeft, Qt.AlignmentFlag.AlignRight
 _KEYBOARD = (Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason, Qt.FocusReason.ShortcutFocusReason)
@@ -59,7 +59,12 @@ class RowView(QListView):
 
 
 class RowDelegate(QStyledItemDelegate):
-    """Rows of 56 px with a line for the name and a smaller one for facts, which `paint_words` fills."""
+    """Rows of 56 px with a line for the name and a smaller one for facts, which `paint_words` fills.
+
+    A list of another kind has a `height` and a distance from the view's sides, `inset`, of its own, and fills `paint_row`.
+    """
+
+    height, inset = ROW, 8
 
     def __init__(self, theme: Theme, view: RowView) -> None:
         super().__init__(view)
@@ -69,18 +74,21 @@ class RowDelegate(QStyledItemDelegate):
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         """All rows are as high, and as wide as the view: a wider wish would make it scroll sideways."""
         del option, index
-        return QSize(0, ROW)
+        return QSize(0, self.height)
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         """Draw one row."""
-        box = option.rect.adjusted(_INSET, 0, -_INSET, 0)
+        box = option.rect.adjusted(self.inset, 0, -self.inset, 0)
         painter.save()
         self._ground(painter, option, box)
-        words = box.adjusted(_PADDING, _PADDING, -_PADDING, -_PADDING)
-        upper = QRect(words.topLeft(), QSize(words.width(), _NAME))
-        lower = QRect(words.left(), upper.top() + _NAME + _BETWEEN, words.width(), _FACTS)
-        self.paint_words(painter, upper, lower, index)
+        self.paint_row(painter, box.adjusted(_PADDING, 0, -_PADDING, 0), index)
         painter.restore()
+
+    def paint_row(self, painter: QPainter, box: QRect, index: Index) -> None:
+        """Draw what a row says."""
+        upper = QRect(box.left(), box.top() + _PADDING, box.width(), _NAME)
+        lower = QRect(box.left(), upper.top() + _NAME + _BETWEEN, box.width(), _FACTS)
+        self.paint_words(painter, upper, lower, index)
 
     def paint_words(self, painter: QPainter, upper: QRect, lower: QRect, index: Index) -> None:
         """Draw what a row says into its two lines."""

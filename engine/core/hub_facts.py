@@ -16,7 +16,8 @@ class HubModel(Record):
 
     `id` is “author/name”; `mlx` whether MLX loads its weights as they are; `size_bytes` what its weights take on disk;
     `parameters` their number; `updated` a date as “2026-07-12”; `config` the hub's excerpt of config.json as JSON text.
-    `task` is the hub's own word, as “text-generation”; `tasks` what Flint can run it for, of “vision” the text alone.
+    `base` is the id of the model that it was made from; `task` the hub's own word, as “text-generation”, and `tasks` what Flint
+    can run it for, of “vision” the text alone.
     """
 
     id: str
@@ -31,6 +32,7 @@ class HubModel(Record):
     licence: str = ""
     task: str = ""
     tasks: tuple[HubTask, ...] = ()
+    base: str = ""
     downloads: int = 0
     likes: int = 0
     gate: Gate = ""

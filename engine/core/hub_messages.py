@@ -27,6 +27,17 @@ class DescribeHub(Record):
     model_id: str
 
 
+class FindVariants(Record):
+    """Ask which other quantizations of a repository there are, in one request; answered by `HubVariants`.
+
+    `base` is the id of the model they were made from, "" where the hub does not say: then they are found by their names.
+    """
+
+    request_id: str
+    model_id: str
+    base: str = ""
+
+
 class StartDownload(Record):
     """Fetch a model into the Hugging Face cache, or go on with one that is paused or failed.
 
@@ -83,6 +94,14 @@ class HubDescribed(Record):
 
     request_id: str
     detail: HubDetail
+
+
+class HubVariants(Record):
+    """The quantizations of one model by the same author, itself among them, the smallest first."""
+
+    request_id: str
+    model_id: str
+    models: tuple[HubModel, ...]
 
 
 class DownloadChanged(Record):

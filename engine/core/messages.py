@@ -23,9 +23,11 @@ from engine.core.hub_messages import (
     DescribeHub,
     DownloadChanged,
     DownloadsListed,
+    FindVariants,
     HubAccount,
     HubDescribed,
     HubFound,
+    HubVariants,
     ListDownloads,
     PauseDownload,
     SearchHub,
@@ -402,6 +404,7 @@ type Command = (
     | ClearPrefixCache
     | SearchHub
     | DescribeHub
+    | FindVariants
     | StartDownload
     | PauseDownload
     | CancelDownload
@@ -431,6 +434,7 @@ type Event = (
     | MemoryMeasured
     | HubFound
     | HubDescribed
+    | HubVariants
     | DownloadChanged
     | DownloadsListed
     | HubAccount

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from engine.core.hub_errors import HubError
 from engine.core.hub_facts import HubDetail, HubFile, HubModel, HubSort, HubTask
-from engine.models.hub_facts import CHAT_TAG, TEXT_TASK, VISION_TASK, described, wanted_files, with_config
+from engine.models.hub_facts import BASE_TAG, CHAT_TAG, TEXT_TASK, VISION_TASK, described, wanted_files, with_config
 from engine.models.hub_refusal import refusal
+from engine.models.hub_variants import stem_of, variants_of
 
 if TYPE_CHECKING:
     from huggingface_hub import HfApi
@@ -72,6 +73,13 @@ class Hub:
         models = [model for model in found if task is None or task in model.tasks]
         models.sort(key=lambda model: not model.mlx)
         return tuple(models[:limit]), len(models) > limit or len(found) > most
+
+    def variants(self, model_id: str, base: str) -> tuple[HubModel, ...]:
+        """Return the quantizations for MLX of one model by the same author, as `HubVariants` has them, in one request."""
+        author, _, name = model_id.partition("/")
+        asked: dict[str, Any] = {"author": author, "sort": _SORTS["downloads"], "limit": MOST_FOUND + 1}
+        asked |= {"filter": ["mlx", f"{BASE_TAG}{base}"]} if base else {"filter": ["mlx"], "search": stem_of(name)}
+        return variants_of(model_id, self._list(asked))
 
     def _list(self, asked: dict[str, Any]) -> list[HubModel]:
         """Return what the hub lists for the parameters of the client's `list_models`, as that sends them.

@@ -24,6 +24,7 @@ _ELEMENT_BYTES = {
     "U8": 1,
     "F8_E4M3": 1,
 }
+_FLOATS = ("BF16", "F16", "F32")
 _HASH = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 WEIGHTS = (".safetensors", ".gguf")
 _NEEDED = (".safetensors", ".json", ".model", ".jinja", ".txt", ".tiktoken", ".gguf")
@@ -32,8 +33,8 @@ _LEFT = ("original/", "onnx/", "openvino/", "coreml/", "flax_model", "tf_model",
 
 
 TEXT_TASK, VISION_TASK = "text-generation", "image-text-to-text"
-CHAT_TAG = "conversational"
-"""The hub's words: a model's task, and the tag of those with a chat template."""
+CHAT_TAG, BASE_TAG = "conversational", "base_model:"
+"""The hub's words: tasks, the tag of models with a chat template, the start of the one that says what a model was made from."""
 _CHAT = re.compile(r"(^|[-_ .])(instruct|chat|it)($|[-_ .])", re.IGNORECASE)
 _CODE = re.compile(r"(?<!de)(?<!en)code(?!c)", re.IGNORECASE)
 
@@ -47,15 +48,19 @@ def described(info: Any, model_id: str = "") -> HubModel:
     tags = [tag for tag in info.tags or () if isinstance(tag, str)]
     dtypes = info.safetensors.parameters if info.safetensors is not None else {}
     config = info.config if isinstance(info.config, dict) else {}
+    # The excerpt of a config says nothing of weights that are not packed.
+    floats = [dtype for dtype in dtypes if dtype in _FLOATS] if len(dtypes) == 1 else []
     model = HubModel(
         id=model_id,
         name=human_name(model_id.partition("/")[2] or model_id),
         author=model_id.partition("/")[0] if "/" in model_id else "",
         mlx="mlx" in tags or info.library_name == "mlx",
         size_bytes=sum(count * _ELEMENT_BYTES.get(dtype, 2) for dtype, count in dtypes.items()),
+        quantization=floats[0] if floats else "",
         licence=_tagged(tags, "license:"),
         task=info.pipeline_tag or "",
         tasks=tasks_of(info.pipeline_tag or "", tags, model_id.partition("/")[2]),
+        base=_base_of(tags),
         downloads=info.downloads or 0,
         likes=info.likes or 0,
         gate=cast("Gate", info.gated or ""),
@@ -121,6 +126,12 @@ def _is_safe(file: HubFile) -> bool:
 def weights_bytes(files: Iterable[HubFile]) -> int:
     """Return what the weights among files take."""
     return sum(file.size_bytes for file in files if file.path.endswith(WEIGHTS))
+
+
+def _base_of(tags: Iterable[str]) -> str:
+    """Return the model that one was made from: one tag names it, another how, as “base_model:quantized:org/name”."""
+    named = [tag.removeprefix(BASE_TAG).rpartition(":") for tag in tags if tag.startswith(BASE_TAG)]
+    return next((name for how, _, name in sorted(named, key=lambda one: one[0] != "quantized")), "")
 
 
 def _tagged(tags: Iterable[str], start: str) -> str:

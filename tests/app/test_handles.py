@@ -57,6 +57,7 @@ SHOWN = [
     "spinner",
     "tokenProblem",
     "tokenState",
+    "variantsNote",
     "welcomeProgress",
 ]
 # These only hold others, whose names are driven.
@@ -70,6 +71,7 @@ HOLDING = [
     "removeModelQuestion",
     "repositoryDetail",
     "tokenDialog",
+    "variants",
 ]
 # Named where a part is made: a path that can only be read and copied.
 MADE = ["modelFolder"]

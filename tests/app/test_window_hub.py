@@ -7,9 +7,9 @@ from PySide6.QtWidgets import QLabel, QMessageBox
 
 from engine.core.messages import Finished
 from engine.models import transfer
-from tests.app.hub_window import FOX_ID, GATED_ID, LARGE_ID, SLOW_ID, hub_on_loopback, hub_window
-from tests.app.window_driver import open_window
-from tests.hub.repositories import Repository
+from tests.app.hub_window import FOX_ID, GATED_ID, LARGE_ID, QWEN, SLOW_ID, hub_on_loopback, hub_window
+from tests.app.window_driver import open_window, row_center
+from tests.hub.repositories import MadeUp, Repository
 from tests.models.speaking import FOX
 
 
@@ -161,6 +161,77 @@ def test_those_without_a_chat_template_are_looked_for_among_all_that_the_hub_giv
     found.wait(lambda: found.text("searchTitle") == "1 found")
     assert found.ids() == ["many/base"]
     assert not found.shows("moreResults")
+
+
+def quantizations(server, *bits):
+    """One model in several quantizations, of which the search finds the first alone."""
+    for number in bits:
+        tags = ["mlx", "conversational", "base_model:Org/Many-9B", "base_model:quantized:Org/Many-9B"]
+        repository = Repository(f"org/Many-9B-{number}bit", tags=tags, parameters={"U32": number * 280_000_000})
+        config = {**QWEN, "quantization": {"group_size": 64, "bits": number}}
+        server.add(
+            repository.add("config.json", config).add("model.safetensors", MadeUp(2000, number)).add("README.md", "# Many")
+        )
+
+
+def variants(found):
+    return [(row.model.id[-4:], row.size, row.badge[0]) for row in found.page.detail.variants._models.rows]
+
+
+@pytest.mark.drives("variantRows", "downloadModel")
+def test_by_mouse_another_quantization_is_seen_judged_chosen_and_fetched(found, server):
+    quantizations(server, 4, 6, 8, 16, 24)
+    found.search("9b-4bit", 1)
+    found.pick("org/Many-9B-4bit")
+    fits = [("4bit", "4.5 GB", "Fits"), ("6bit", "6.7 GB", "Fits"), ("8bit", "9.0 GB", "Fits"), ("6bit", "17.9 GB", "Fits")]
+    found.wait(lambda: variants(found) == [*fits, ("4bit", "26.9 GB", "Does not fit")])
+    view = found.page.detail.variants.view
+    asked = len(server.requests("api/models$"))
+    QTest.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=row_center(view, 2))
+    found.wait(lambda: found.page.detail.detail and found.page.detail.detail.model.id == "org/Many-9B-8bit")
+    assert found.ids() == ["org/Many-9B-4bit"]
+    assert found.text("hubModelName") == "Many 9B 8-bit"
+    assert view.currentIndex().row() == 2
+    assert len(server.requests("api/models$")) == asked
+    found.click("downloadModel")
+    found.wait(lambda: found.state("org/Many-9B-8bit") == "done" and variants(found)[2][2] == "On this Mac")
+    found.click_row("org/Many-9B-4bit")
+    found.wait(lambda: found.page.detail.model_id == "org/Many-9B-4bit" and view.currentIndex().row() == 0)
+
+
+@pytest.mark.drives("variantRows")
+def test_by_keyboard_another_quantization_is_chosen(found, server):
+    quantizations(server, 4, 8)
+    found.search("many 8bit", 1)
+    found.pick("org/Many-9B-8bit")
+    view = found.page.detail.variants.view
+    found.wait(lambda: view.isVisible() and view.currentIndex().row() == 1)
+    while not view.hasFocus():
+        QTest.keyClick(found.dialog.focusWidget(), Qt.Key.Key_Tab)
+    QTest.keyClick(view, Qt.Key.Key_Up)
+    assert found.page.detail.model_id == "org/Many-9B-8bit"
+    QTest.keyClick(view, Qt.Key.Key_Return)
+    found.wait(lambda: found.page.detail.detail and found.page.detail.detail.model.id == "org/Many-9B-4bit")
+
+
+@pytest.mark.drives("variantsAgain")
+def test_quantizations_that_can_not_be_looked_up_say_why_and_the_rest_stays(found, server):
+    quantizations(server, 4, 8)
+    found.search("9b-4bit", 1)
+    server.fault("api/models$", status=503, times=1)
+    found.pick("org/Many-9B-4bit")
+    found.wait(lambda: found.shows("variantsAgain"))
+    assert "hub" in found.text("variantsNote")
+    assert found.page.detail.problem.text == ""
+    found.click("variantsAgain")
+    found.wait(lambda: [name for name, _, _ in variants(found)] == ["4bit", "8bit"])
+    assert not found.shows("variantsNote")
+
+
+def test_a_model_with_one_quantization_has_no_list_of_them(found, server):
+    found.search("fox", 1)
+    found.pick(FOX_ID)
+    found.wait(lambda: len(server.requests("api/models$")) == 2 and not found.shows("variants"))
 
 
 def pick_with_mouse(button, label):

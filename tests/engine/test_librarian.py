@@ -13,9 +13,11 @@ from engine.core.hub_messages import (
     DescribeHub,
     DownloadChanged,
     DownloadsListed,
+    FindVariants,
     HubAccount,
     HubDescribed,
     HubFound,
+    HubVariants,
     ListDownloads,
     PauseDownload,
     SearchHub,
@@ -114,6 +116,18 @@ def test_a_search_is_told_at_once_and_then_with_what_the_configs_say(engine, ser
     assert all(isinstance(event, HubFound) for event in found)
     assert [model.id for model in found[-1].models] == [NAME]
     assert json.loads(found[-1].models[0].config)["num_hidden_layers"] == 2
+
+
+def test_other_quantizations_are_told_or_why_they_are_not(engine, server):
+    server.add(Repository(f"{NAME}-8bit", tags=["mlx"]))
+    found, end = engine.ask(FindVariants, NAME)
+    assert isinstance(end, Finished)
+    assert isinstance(found, HubVariants)
+    assert [model.id for model in found.models] == [NAME, f"{NAME}-8bit"]
+    server.fault("/api/models", status=503)
+    (failed,) = engine.ask(FindVariants, NAME)
+    assert isinstance(failed, Failed)
+    assert failed.error.code == "hub-trouble"
 
 
 def test_a_repository_is_described(engine):

@@ -150,6 +150,29 @@ def test_a_repository_is_described_with_its_card_and_what_is_fetched(server):
     assert detail.page == f"{server.base}/org/Small-1B-4bit"
 
 
+def test_the_quantizations_of_a_model_are_found_in_one_request_by_what_they_were_made_from(server):
+    for bits, tags in (("4bit", ()), ("6bit", ()), ("8bit", ("base_model:Org/Seven",))):
+        named = ("base_model:Org/Seven-7B", "base_model:quantized:Org/Seven-7B", *tags)
+        server.add(model(f"org/Seven-7B-{bits}", parameters={"U32": int(bits[0]) * 10**6})).tags += named
+    server.add(model("org/Seven-7B-3bit")).tags.append("base_model:Org/Another-7B")
+    server.add(Repository("org/Seven-7B-bf16", parameters={"BF16": 10**7}))
+    detail = hub(server).describe("org/Seven-7B-8bit")
+    assert detail.model.base == "Org/Seven-7B"
+    asked = len(server.requests())
+    found = hub(server).variants(detail.model.id, detail.model.base)
+    assert [(one.id, one.size_bytes) for one in found] == [(f"org/Seven-7B-{bits}bit", bits * 4 * 10**6) for bits in (4, 6, 8)]
+    assert len(server.requests()) == asked + 1
+
+
+def test_where_the_hub_does_not_say_what_it_was_made_from_its_name_does(server):
+    for bits in (4, 8):
+        server.add(model(f"org/Nine-9B-{bits}bit"))
+    server.add(Repository("org/Nine-9B-bf16", tags=["mlx"], parameters={"BF16": 9}))
+    found = hub(server).variants("org/Nine-9B-4bit", "")
+    assert [one.id for one in found] == ["org/Nine-9B-4bit", "org/Nine-9B-8bit", "org/Nine-9B-bf16"]
+    assert found[-1].quantization == "BF16"
+
+
 def test_a_gated_repository_is_described_though_its_files_are_not_given(server):
     server.add(model("org/Gated", gated="manual"))
     detail = hub(server).describe("org/Gated")
