@@ -1,6 +1,8 @@
 """What the chat store hands out: plain frozen records. Times are Unix seconds, ids are text made by the store."""
 
 import uuid
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 from engine.chats.attachment import Attachment
@@ -60,6 +62,12 @@ class StoredMessage(Record):
     sibling_count: int
     edited: bool = False
     attachments: tuple[Attachment, ...] = ()
+
+
+def unsent(text: str, attachments: Sequence[Attachment] = ()) -> StoredMessage:
+    """Return what somebody writes as the message it will be; its id is empty."""
+    made = StoredMessage("", "", None, "user", text, "", "complete", 0.0, "", None, None, 0, 1)
+    return replace(made, attachments=tuple(attachments))
 
 
 class SearchHit(Record):

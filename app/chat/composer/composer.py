@@ -14,6 +14,7 @@ from app.chat.composer.message_field import LONGEST_PLAIN, MessageField
 from app.chat.composer.phase_line import Phase, PhaseLine
 from app.theme import Theme
 from engine.chats.attachment import Attachment
+from engine.chats.records import StoredMessage, unsent
 
 _RADIUS = 12
 _LEAST_LINES, _MOST_LINES = 1, 10
@@ -64,6 +65,12 @@ class Composer(QWidget):
     def text(self) -> str:
         """What is written now, as it was typed."""
         return self._field.text
+
+    @property
+    def draft(self) -> StoredMessage | None:
+        """What would be sent now, as the message it will be; None where there is nothing."""
+        text, attachments = sendable(self.text), self.attachments.attachments
+        return unsent(text, attachments) if text or attachments else None
 
     @property
     def phase(self) -> Phase:

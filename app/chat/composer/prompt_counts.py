@@ -6,12 +6,11 @@ from dataclasses import replace
 from PySide6.QtCore import QObject, QTimer
 
 from app.bridge import Bridge
-from app.chat.composer.composer import sendable
 from app.chat.composer.token_estimate import about
 from app.chat.controller import ChatController
 from app.chat.page import ChatPage
 from app.chat.replies import Pending, Replies
-from engine.chats.attachment import Attachment, framed, with_attachments
+from engine.chats.attachment import framed, with_attachments
 from engine.chats.records import StoredMessage
 from engine.chats.request import compose
 from engine.chats.store import ChatStore
@@ -77,21 +76,19 @@ class PromptCounts(QObject):
         """Ask for a count of what would be sent now."""
         self._timer.stop()
         composer = self._page.composer
-        text, attachments = sendable(composer.text), composer.attachments.attachments
-        messages = self._messages()
+        draft, messages = composer.draft, self._messages()
         self._asked = ""
-        if not (text or attachments or messages):
+        if draft is None and not messages:
             composer.set_note("")
         elif not self._loaded_model():
             self._estimate()
         else:
-            self._ask(text, attachments, messages)
+            self._ask(draft, messages)
 
     def _estimate(self) -> None:
         """Say about how much it is, until the model's own count comes."""
-        composer = self._page.composer
-        written = with_attachments(sendable(composer.text), composer.attachments.attachments)
-        composer.set_note(about(written) if written else "")
+        draft = self._page.composer.draft
+        self._page.composer.set_note(about(with_attachments(draft.text, draft.attachments)) if draft else "")
 
     def _messages(self) -> list[StoredMessage]:
         """Return the open chat's messages.
@@ -108,14 +105,13 @@ class PromptCounts(QObject):
             messages[-1] = self._growing
         return messages
 
-    def _ask(self, text: str, attachments: Sequence[Attachment], messages: Sequence[StoredMessage]) -> None:
+    def _ask(self, draft: StoredMessage | None, messages: Sequence[StoredMessage]) -> None:
         chat_id = self._chat.chat_id
-        written = [_written(text, attachments)] if text or attachments else []
         try:
             request = compose(
                 self._store,
                 chat_id,
-                [*messages, *written],
+                [*messages, draft] if draft else messages,
                 request_id="",
                 model_id=self._loaded_model(),
                 app=self._preferences.for_model(self._loaded_model()),
@@ -127,7 +123,7 @@ class PromptCounts(QObject):
         self._counted = tuple(item.number for item in self._page.composer.attachments.items if item.attachment)
         if not self._page.composer.note:
             self._late.start()
-        self._bridge.send(CountPrompt(self._asked, request, tuple(framed(one) for one in attachments)))
+        self._bridge.send(CountPrompt(self._asked, request, tuple(framed(one) for one in draft.attachments) if draft else ()))
 
     def _take(self, event: Event) -> None:
         if not isinstance(event, PromptCounted) or event.request_id != self._asked:
@@ -166,23 +162,3 @@ def tip(counted: PromptCounted) -> str:
     if not counted.fits or counted.words >= counted.context:
         sentences.append("Shorten the message, take a file away, or raise the context length in the settings.")
     return " ".join(sentences)
-
-
-def _written(text: str, attachments: Sequence[Attachment]) -> StoredMessage:
-    """Return the message as it would be stored."""
-    return StoredMessage(
-        id="",
-        chat_id="",
-        parent_id=None,
-        role="user",
-        text=text,
-        reasoning="",
-        state="complete",
-        created_at=0.0,
-        model_id="",
-        facts=None,
-        error=None,
-        sibling_index=0,
-        sibling_count=1,
-        attachments=tuple(attachments),
-    )

@@ -1,9 +1,7 @@
 """What the inspector says about a prompt: which reply's it is, what was cached and what was read, in words."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
-from engine.chats.attachment import Attachment
 from engine.chats.records import StoredMessage
 from engine.core.messages import PromptInspected
 from engine.core.record import Record
@@ -40,12 +38,6 @@ def described(target: StoredMessage | None, order: Sequence[str]) -> str:
     place, count = order.index(target.id) + 1, len(order) - 1
     words = "The reply" if count == 1 else f"Reply {place:,} of {count:,}"
     return f"{words}, being written" if target.state == "streaming" else words
-
-
-def draft_message(text: str, attachments: tuple[Attachment, ...] = ()) -> StoredMessage:
-    """Return what waits in the composer as the message it will be."""
-    made = StoredMessage("draft", "", None, "user", text, "", "complete", 0.0, "", None, None, 0, 1)
-    return replace(made, attachments=attachments)
 
 
 def reading_of(prompt: PromptInspected, reply: StoredMessage | None, known: int | None) -> Reading:

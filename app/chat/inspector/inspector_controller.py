@@ -7,9 +7,8 @@ from PySide6.QtCore import QObject, QTimer
 from PySide6.QtGui import QGuiApplication
 
 from app.bridge import Bridge
-from app.chat.composer.composer import sendable
 from app.chat.controller import ChatController
-from app.chat.inspector.inspected import NEXT, NOTHING_YET, UNLOADED, Reading, described, draft_message, reading_of
+from app.chat.inspector.inspected import NEXT, NOTHING_YET, UNLOADED, Reading, described, reading_of
 from app.chat.inspector.inspector import InspectorPanel
 from app.chat.inspector.odds_cards import OddsCards
 from app.chat.inspector.odds_reader import OddsReader, ReadOdds
@@ -18,7 +17,7 @@ from app.chat.page import ChatPage
 from app.chat.replies import Pending, Replies
 from engine.chats.beginning import Beginning
 from engine.chats.continuing import begun_turn
-from engine.chats.records import StoredMessage
+from engine.chats.records import StoredMessage, unsent
 from engine.chats.request import compose
 from engine.chats.store import ChatStore
 from engine.core.errors import ErrorInfo, FlintError
@@ -134,19 +133,13 @@ class InspectorController(QObject):
         if self._picked in replies:
             return replies[self._picked]
         newest = next(reversed(replies.values()), None)
-        draft = self._draft()
+        draft = self._page.composer.draft
         # Whoever types while a reply is written has not stepped away from it, nor when it ends meanwhile.
         if newest is not None and newest.state == "streaming":
             self._watched = newest.id
         elif draft is None or newest is None or newest.id != self._watched:
             self._watched = ""
         return None if self._picked == NEXT or (draft and not self._watched) else newest
-
-    def _draft(self) -> StoredMessage | None:
-        """What waits in the composer, as the message it will be."""
-        composer = self._page.composer
-        text, attachments = sendable(composer.text), composer.attachments.attachments
-        return draft_message(text, tuple(attachments)) if text or attachments else None
 
     def _step(self, step: int) -> None:
         order, target = self._order(), self._target()
@@ -162,11 +155,11 @@ class InspectorController(QObject):
         if target is not None:
             path = path[: [message.id for message in path].index(target.id)]
         else:
-            draft = self._draft()
+            draft = self._page.composer.draft
             if draft is None and not path:
                 self._panel.show_note(*NOTHING_YET)
                 return
-            path.append(draft or draft_message(""))
+            path.append(draft or unsent(""))
         model = self._model()
         if model is None:
             self._panel.show_note(*UNLOADED)
