@@ -194,8 +194,8 @@ class MainWindow(QMainWindow):
         self.storage.removed.connect(self.chats.forget)
         self.chats.trash.removed.connect(self.storage.forget_removed)
         self.sidebar.wishes.emptying_requested.connect(self.storage.ask_to_empty)
-        self.storage.removed.connect(self.message_actions.end_undo)
-        self.message_actions.trash_changed.connect(self.storage.refresh)
+        self.storage.removed.connect(self.message_actions.trash.end_undo)
+        self.message_actions.trash.changed.connect(self.storage.refresh)
         self.storage.cleared.connect(lambda: self.toaster.show("Cleared", "Chats are read again when they go on."))
         self.chat.leaving.connect(self.settings_panel.flush)
         self.chat.chat_opened.connect(self._on_chat_opened)
@@ -259,7 +259,7 @@ class MainWindow(QMainWindow):
             ("Message", "laterVersion", "Later Version", "Alt+Right", lambda: message.switch_last(1)),
             ("Message", "forkChat", "Fork Chat", "Ctrl+Shift+K", message.fork_last),
             ("Message", "runAgain", "Run Again Exactly", "", message.run_last_again),
-            ("Message", "restoreMessages", "Bring Back Deleted Messages", "", message.restore_last),
+            ("Message", "restoreMessages", "Bring Back Deleted Messages", "", message.trash.restore_last),
             ("Message", "deleteMessage", "Delete Message", "Ctrl+Shift+Backspace", message.delete_last),
             ("Chat", "attachFiles", "Attach Files…", "Ctrl+U", self.page.composer.choose_files),
             ("Chat", "choosePrompt", "System Prompt…", "Ctrl+Shift+P", self.prompts.open_list),

@@ -1,6 +1,6 @@
 """What people do with messages: copy, edit, write anew, go on, switch, fork and delete."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, Signal
@@ -9,15 +9,15 @@ from PySide6.QtWidgets import QMenu
 
 from app.chat.controller import ChatController
 from app.chat.conversation.message_menu import Deeds, Offer, fill
+from app.chat.message_trash import MessageTrash
 from app.chat.page import ChatPage
 from app.chat.progress_words import WAIT
 from app.chat.replies import Replies
-from app.widgets.toast import Toast, Toaster
+from app.widgets.toast import Toaster
 from engine.chats.continuing import is_cut
 from engine.chats.fork import fork
 from engine.chats.records import StoredMessage
 from engine.chats.store import ChatStore
-from engine.chats.titles import title_from
 from engine.core.errors import NoModelLoaded
 from engine.core.facts import ModelEntry
 from engine.core.setting import Value
@@ -37,7 +37,6 @@ class MessageActions(QObject):
 
     run_again_requested = Signal(object)
     inspect_requested = Signal(str)
-    trash_changed = Signal()
 
     def __init__(
         self,
@@ -53,7 +52,7 @@ class MessageActions(QObject):
         super().__init__(parent)
         self._store, self._chat, self._replies, self._page, self._toaster = store, chat, replies, page, toaster
         self._models, self._model_id = models, model_id
-        self._undo: dict[str, tuple[str, Toast]] = {}
+        self.trash = MessageTrash(store, chat, replies, toaster, self)
         self._busy = False
         self._known: set[MessageView] = set()
         # What is written in edits that were neither sent nor cancelled, whatever their views show meanwhile.
@@ -168,47 +167,10 @@ class MessageActions(QObject):
             self.run_again_requested.emit(message)
 
     def delete(self, message_id: str) -> None:
-        """Move a message and what follows it to the chat's trash, and offer to bring it back."""
+        """Move a message and what follows it to the chat's trash."""
         message = self._message(message_id)
-        if message is None or not self._is_free():
-            return
-        with self._chat.reporting():
-            count = self._store.delete_message(message_id)
-            self._chat.show(self._chat.messages())
-            toast = self._toaster.show(
-                _deleted(message, count), action=("Undo", lambda: self.restore(message.chat_id, message_id))
-            )
-            toast.closed.connect(lambda: self._undo.pop(message_id, None))
-            self._undo[message_id] = (message.chat_id, toast)
-            self._chat.chats_changed.emit()
-            self.trash_changed.emit()
-
-    def restore(self, chat_id: str, message_id: str) -> None:
-        """Bring a deleted message back, and show it unless another reply is on its way in its chat."""
-        with self._chat.reporting():
-            self._store.restore_message(message_id, activate=self._replies.of_chat(chat_id) is None)
-            if chat_id != self._chat.chat_id:
-                self._chat.open(chat_id)
-            else:
-                self._chat.show(self._chat.messages())
-            self._chat.chats_changed.emit()
-            self.trash_changed.emit()
-
-    def restore_last(self) -> None:
-        """Bring back what was deleted last in the open chat; asked again, what was deleted before that."""
-        chat_id = self._chat.chat_id
-        with self._chat.reporting():
-            found = self._store.last_deleted_message(chat_id) if chat_id else None
-            if chat_id and found:
-                self.restore(chat_id, found)
-            elif chat_id:
-                self._toaster.show("No message of this chat is in the trash.", kind="refusal")
-
-    def end_undo(self, chat_ids: Iterable[str]) -> None:
-        """Take back the offer to bring messages of these chats back: they are gone for good."""
-        gone = set(chat_ids)
-        for toast in [toast for chat_id, toast in self._undo.values() if chat_id in gone]:
-            toast.close_toast()
+        if message and self._is_free():
+            self.trash.delete(message)
 
     # -- with the message that has the focus, or the last ------------------------------------------------------------
 
@@ -359,11 +321,3 @@ class MessageActions(QObject):
         view = self._page.transcript.view(message_id)
         if view is not None:
             view.end_edit()
-
-
-def _deleted(message: StoredMessage, count: int) -> str:
-    """Return what is said of a deletion; the words tell one from another."""
-    words = title_from(message.text) or ("A reply" if message.role == "assistant" else "A message")
-    if count == 1:
-        return f"“{words}” was deleted."
-    return f"“{words}” and {'what followed it' if count > 2 else 'the message after it'} were deleted."
