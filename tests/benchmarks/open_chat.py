@@ -20,8 +20,8 @@ def main() -> None:
     transcript = shown_transcript()
     many, few = _chat(MANY), _chat(FEW)
     for chat in (many, few):
-        _open(transcript, chat)
-    result = alternate(lambda: _open(transcript, many), lambda: _open(transcript, few), rounds)
+        opened_ms(transcript, chat)
+    result = alternate(lambda: opened_ms(transcript, many), lambda: opened_ms(transcript, few), rounds)
     report(
         "open_chat",
         ratio=result.ratio,
@@ -42,7 +42,7 @@ def _chat(count):
     ]
 
 
-def _open(transcript, chat):
+def opened_ms(transcript, chat):
     """Open `chat` in place of another; return the milliseconds until it is painted."""
     transcript.set_messages([])
     transcript.viewport().repaint()

@@ -14,6 +14,7 @@ import statistics
 import time
 
 from tests.benchmarks.flush import shown_transcript
+from tests.benchmarks.open_chat import opened_ms
 from tests.benchmarks.replies import message, mixed
 from tests.benchmarks.timing import alternate, options, percentile, report, use_a_screen_if_any
 
@@ -119,17 +120,7 @@ def _opened(transcript, text, tenth, rounds):
         [message(f"{size}.q", "user", "Go on.", chat_id=size), message(f"{size}.r", "assistant", reply, chat_id=size)]
         for size, reply in (("long", text), ("short", tenth))
     )
-    return _compared(lambda: _open(transcript, long), lambda: _open(transcript, short), rounds, OPEN)
-
-
-def _open(transcript, chat):
-    """Open `chat` in place of another; return the milliseconds until it is painted."""
-    transcript.set_messages([])
-    transcript.viewport().repaint()
-    begun = time.perf_counter()
-    transcript.set_messages(chat)
-    transcript.viewport().repaint()
-    return (time.perf_counter() - begun) * 1_000
+    return _compared(lambda: opened_ms(transcript, long), lambda: opened_ms(transcript, short), rounds, OPEN)
 
 
 def _resize(transcript, chat):

@@ -3,16 +3,6 @@
 import pytest
 
 from app.settings.panel import SettingsPanel
-from app.theme import Theme
-
-
-@pytest.fixture
-def theme(qapp):
-    theme = Theme()
-    qapp.setStyleSheet(theme.stylesheet())
-    yield theme
-    theme.set_mode("system")
-    qapp.setStyleSheet("")
 
 
 @pytest.fixture

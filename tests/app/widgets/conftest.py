@@ -3,17 +3,6 @@
 import pytest
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from app.theme import Theme
-
-
-@pytest.fixture
-def theme(qapp):
-    theme = Theme()
-    qapp.setStyleSheet(theme.stylesheet())
-    yield theme
-    theme.set_mode("system")
-    qapp.setStyleSheet("")
-
 
 @pytest.fixture
 def window(qtbot):

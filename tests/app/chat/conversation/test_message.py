@@ -12,23 +12,12 @@ from app.chat.conversation.stats_line import StatsLine, stats
 from app.chat.conversation.transcript import Transcript
 from app.chat.text.copy_button import CopyButton
 from app.chat.text.formats import CODE_HEADER
-from app.theme import Theme
 from engine.chats.attachment import Attachment
 from engine.core.errors import ErrorInfo
 from tests.app.chat.replies import REPLIES
 from tests.app.chat.stored import asked, facts, message, replied, writing
 
 WIDTH = 720
-
-
-@pytest.fixture(scope="module")
-def theme(qapp):
-    """One theme for the whole file: setting a style sheet polishes every widget that is left."""
-    theme = Theme()
-    theme.set_mode("light")
-    qapp.setStyleSheet(theme.stylesheet())
-    yield theme
-    qapp.setStyleSheet("")
 
 
 @pytest.fixture

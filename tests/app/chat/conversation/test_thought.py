@@ -3,25 +3,14 @@
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.chat.conversation import thought as module
 from app.chat.conversation.thought import Thought, duration, thought_words
-from app.chat.conversation.transcript import Transcript
 from app.chat.text.formulas import formulas
 from tests.app.chat.stored import asked, facts, replied, writing
 
 LINES = "\n\n".join(f"Paragraph {number} of a text that is long enough to be scrolled." for number in range(60))
-
-
-@pytest.fixture
-def transcript(theme, qtbot):
-    transcript = Transcript(theme)
-    qtbot.addWidget(transcript)
-    transcript.resize(1_000, 600)
-    transcript.show()
-    QApplication.processEvents()
-    return transcript
 
 
 @pytest.fixture

@@ -9,33 +9,11 @@ from PySide6.QtWidgets import QApplication, QTextBrowser, QWidget
 from app.chat.conversation.jump_button import JumpButton
 from app.chat.conversation.message import MessageView
 from app.chat.conversation.spacing import BLEED
-from app.chat.conversation.transcript import Transcript
 from app.chat.text.formulas import formulas
-from app.theme import Theme
 from tests.app.chat.replies import REPLIES
 from tests.app.chat.stored import asked, facts, replied, writing
 
 LINES = "\n\n".join(f"Paragraph {number} of a reply that is long enough to be scrolled." for number in range(60))
-
-
-@pytest.fixture(scope="module")
-def theme(qapp):
-    """One theme for the whole file: setting a style sheet polishes every widget that is left."""
-    theme = Theme()
-    theme.set_mode("light")
-    qapp.setStyleSheet(theme.stylesheet())
-    yield theme
-    qapp.setStyleSheet("")
-
-
-@pytest.fixture
-def transcript(theme, qtbot):
-    transcript = Transcript(theme)
-    qtbot.addWidget(transcript)
-    transcript.resize(1_000, 600)
-    transcript.show()
-    QApplication.processEvents()
-    return transcript
 
 
 def conversation(turns, text=LINES):
