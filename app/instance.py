@@ -1,8 +1,7 @@
 """One window for one data folder: a second start raises the first and ends."""
 
 import contextlib
-import hashlib
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,7 +27,6 @@ class Instance(QObject):
         self._data = data
         self._lock = QLockFile(str(data / "window.lock"))
         self._lock.setStaleLockTime(0)  # Age alone makes no lock stale.
-        self._name = "flint-" + hashlib.sha256(str(data).encode()).hexdigest()[:16]
         self._server: QLocalServer | None = None
         self._start = QTimer(self, singleShot=True, interval=LISTEN_AFTER_MS)
         self._start.timeout.connect(self._listen)
@@ -74,6 +72,13 @@ class Instance(QObject):
         a living process can't be removed, since the system holds a lock on it too.
         """
         return self._lock.tryLock(0) or (self._lock.removeStaleLockFile() and self._lock.tryLock(0))
+
+    @cached_property
+    def _name(self) -> str:
+        """What the socket is called."""
+        import hashlib  # With what it takes of OpenSSL it would hold the first paint up.
+
+        return "flint-" + hashlib.sha256(str(self._data).encode()).hexdigest()[:16]
 
     def _listen(self) -> None:
         from PySide6.QtNetwork import QLocalServer

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from PySide6.QtCore import QPoint, QPointF, QRect, QSize, Qt
-from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent
+from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QAbstractButton, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from app.theme import Theme
@@ -117,3 +117,16 @@ class Group(QWidget):
         layout.addWidget(self.more)
         layout.addWidget(self._folded)
         self.more.toggled.connect(self._folded.setVisible)
+
+
+class GroupColumn(QWidget):
+    """Groups in a view `width` pixels wide: where a scroll bar takes room, the right margin gives it, so that nothing moves."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self._width = width
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        for group in self.findChildren(Group):
+            group.set_right_margin(max(0, MARGIN - (self._width - event.size().width())))

@@ -1,15 +1,16 @@
 """What the KV cache would take with the settings on show, in a line under them."""
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
 
-from app.background import Background
 from app.settings.panel import SettingsPanel
 from engine.core.record import Record
 from engine.core.setting import Value
 
 if TYPE_CHECKING:
+    from app.background import Background
     from app.settings.kv_line import Prediction
 
 
@@ -30,10 +31,16 @@ class KvNeeds(QObject):
         self._model = KvModel()
         self._prediction: Prediction | None = None
         self._asked: tuple[KvModel, Value, Value] | None = None
-        self._work = Background(self)
-        self._work.done.connect(lambda _key, line: panel.show_kv_needs(str(line or "")))
         panel.opened.connect(self._refresh)
         panel.values_shown.connect(self._refresh)
+
+    @cached_property
+    def _work(self) -> "Background":
+        from app.background import Background  # Not before there is something to compute: the window itself comes sooner.
+
+        work = Background(self)
+        work.done.connect(lambda _key, line: self._panel.show_kv_needs(str(line or "")))
+        return work
 
     def show_model(self, model: KvModel) -> None:
         """Tell of another model, or more of the same."""

@@ -1,28 +1,28 @@
 """The settings panel, made from the declared settings."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import QEvent, QObject, QPointF, QSize, Qt, Signal
-from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent, QShowEvent
+from PySide6.QtGui import QPainter, QPaintEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
-from app.settings.field import Field
-from app.settings.group import MARGIN, Group
 from app.settings.layers import Layers, shows
 from app.settings.outlook import READS
-from app.settings.preset_bar import PresetState
-from app.settings.sampling_parts import SamplingParts
-from app.settings.storage import Storage
+from app.settings.preset_state import PresetState
 from app.theme import Theme
 from app.widgets.debounce import Debounce
 from app.widgets.frame import draw_hairline
 from app.widgets.label import Label
-from app.widgets.segmented import Segmented
 from engine.core.messages import NextTokens
 from engine.core.sampling import Sampling
 from engine.core.setting import Setting, Value
 from engine.core.settings import GROUPS, SETTINGS, KeyValueCache
+
+if TYPE_CHECKING:
+    from app.settings.field import Field
+    from app.settings.group import Group
+    from app.settings.storage import Storage
 
 WIDTH = 320
 _HEADER = 40
@@ -33,15 +33,6 @@ _SCOPE_HELP = {
     "model": "What is set for this model holds in every chat with it that sets nothing itself.",
     "app": "What is set for all chats holds where neither the chat nor its model sets anything.",
 }
-
-
-class _Body(QWidget):
-    """What scrolls: where a scroll bar takes room, it takes it from the right margin, so that nothing moves."""
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        for group in self.findChildren(Group):
-            group.set_right_margin(max(0, MARGIN - (WIDTH - 1 - event.size().width())))
 
 
 class SettingsPanel(QWidget):
@@ -79,19 +70,19 @@ class SettingsPanel(QWidget):
         self.setObjectName("settingsPanel")
         self.setAccessibleName("Settings")
         self.setFixedWidth(WIDTH)
-        self._scopes = Segmented(theme, _SCOPES, "Settings of", height=24, parent=self)
-        self._scopes.setObjectName("settingsScope")
         self._passed: dict[tuple[str, str], Value] = {}
         self._rest = Debounce(self._say_passed, self)
         self._fields: dict[str, Field] = {}
         self._groups: dict[str, Group] = {}
-        self._scopes.chosen.connect(self._choose_scope)
         theme.changed.connect(self.update)
         if not later:
             self.fill()
 
     def fill(self) -> None:
         """Make the fields, if they are not there yet."""
+        from app.settings.sampling_parts import SamplingParts  # Not before they are wanted: the window itself comes sooner.
+        from app.settings.storage import Storage
+
         if not self._fields:
             self._fields = {setting.name: self._field(setting) for setting in SETTINGS}
             self._storage = Storage(self._theme, parent=self)
@@ -116,7 +107,7 @@ class SettingsPanel(QWidget):
         self.opened.emit()
 
     @property
-    def storage(self) -> Storage:
+    def storage(self) -> "Storage":
         """The rows of what can be thrown away."""
         self.fill()
         return self._storage
@@ -126,7 +117,7 @@ class SettingsPanel(QWidget):
         """Whose values are shown: "chat", "model" or "app"."""
         return self._scope
 
-    def field(self, name: str) -> Field:
+    def field(self, name: str) -> "Field":
         """Return a setting's field. Raises `KeyError` for an unknown name."""
         self.fill()
         return self._fields[name]
@@ -278,7 +269,9 @@ class SettingsPanel(QWidget):
             self._scroll.ensureWidgetVisible(watched, 0, 24)
         return False
 
-    def _field(self, setting: Setting) -> Field:
+    def _field(self, setting: Setting) -> "Field":
+        from app.settings.field import Field
+
         field = Field(self._theme, setting, parent=self)
         field.changed.connect(self._field_changed)
         field.moved.connect(self._field_moved)
@@ -325,10 +318,15 @@ class SettingsPanel(QWidget):
     # -- laying out -------------------------------------------------------------------------------------------------
 
     def _lay_out(self) -> None:
+        from app.widgets.segmented import Segmented
+
         header = QHBoxLayout()
         header.setContentsMargins(16, 0, 12, 0)
         header.addWidget(Label(self._theme, "Settings", weight=600, parent=self))
         header.addStretch(1)
+        self._scopes = Segmented(self._theme, _SCOPES, "Settings of", height=24, parent=self)
+        self._scopes.setObjectName("settingsScope")
+        self._scopes.chosen.connect(self._choose_scope)
         self._scopes.setFixedWidth(224)
         header.addWidget(self._scopes)
         self._scroll = QScrollArea(self)
@@ -350,7 +348,9 @@ class SettingsPanel(QWidget):
         layout.addWidget(self._scroll, 1)
 
     def _make_body(self) -> QWidget:
-        body = _Body()
+        from app.settings.group import Group, GroupColumn
+
+        body = GroupColumn(WIDTH - 1)
         column = QVBoxLayout(body)
         column.setContentsMargins(0, 0, 0, 8)
         column.setSpacing(8)

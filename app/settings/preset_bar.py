@@ -7,29 +7,13 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QVBoxLayout, QWidget
 
 from app.settings.figures import menu_text
+from app.settings.preset_state import CUSTOM, MODEL, SEGMENTS, PresetState
 from app.theme import Theme
 from app.widgets.button import Button
 from app.widgets.icon_button import IconButton
 from app.widgets.label import Label
 from app.widgets.segmented import Segmented
 from app.widgets.text_field import TextField
-from engine.core.record import Record
-
-MODEL, CUSTOM = "Model", "Custom"
-SEGMENTS = ("Precise", "Balanced", "Creative", MODEL, CUSTOM)
-
-
-class PresetState(Record):
-    """What the bar shows: the preset in force, people's `own` ones, and the own one that the values were `changed_from`.
-
-    `has_model` says that the model recommends something, `has_custom` that there are custom values to go back to.
-    """
-
-    active: str = "Balanced"
-    own: tuple[str, ...] = ()
-    changed_from: str = ""
-    has_model: bool = False
-    has_custom: bool = False
 
 
 class PresetMenu(IconButton):

@@ -8,7 +8,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFileDialog
 
 from app.settings.panel import SettingsPanel
-from app.settings.preset_bar import CUSTOM, MODEL, PresetState
+from app.settings.preset_state import CUSTOM, MODEL, PresetState
 from engine.core.disk import write_whole
 from engine.core.errors import FlintError, SettingsError, describe
 from engine.core.preferences import Preferences

@@ -4,7 +4,8 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
 
 from app.settings.next_token_picture import NextTokenPicture
-from app.settings.preset_bar import PresetBar, PresetMenu, PresetState, own_name
+from app.settings.preset_bar import PresetBar, PresetMenu, own_name
+from app.settings.preset_state import PresetState
 from app.theme import Theme
 from app.widgets.label import Label
 

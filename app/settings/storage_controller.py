@@ -4,7 +4,6 @@ from PySide6.QtCore import QObject, Signal
 
 from app.bridge import Bridge
 from app.settings.panel import SettingsPanel
-from app.settings.storage import things
 from app.widgets.question import ask_to_remove
 from engine.chats.store import ChatStore
 from engine.chats.trash import KEPT_DAYS
@@ -64,6 +63,8 @@ class StorageController(QObject):
 
     def ask_to_empty(self) -> None:
         """Ask whether the trash is to be emptied, and do it then."""
+        from app.settings.storage import things
+
         chats, messages = self._count()
         count = chats + messages
         if not count:

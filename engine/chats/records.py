@@ -1,6 +1,5 @@
 """What the chat store hands out: plain frozen records. Times are Unix seconds, ids are text made by the store."""
 
-import uuid
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Literal
@@ -125,4 +124,6 @@ class ChatTree(Record):
 
 def new_id() -> str:
     """Return a new id, never used before."""
+    import uuid  # Not before a chat is made: a window that opens needs none.
+
     return uuid.uuid4().hex

@@ -1,6 +1,5 @@
 """How much memory there is, what this process takes of it, and what a model may take."""
 
-import ctypes
 import os
 import re
 import struct
@@ -35,6 +34,8 @@ def footprint_bytes() -> int:
 
 
 def _mac_footprint() -> int:
+    import ctypes
+
     buffer = ctypes.create_string_buffer(_RUSAGE_BYTES)
     failed = ctypes.CDLL(None).proc_pid_rusage(os.getpid(), _RUSAGE_INFO_V4, ctypes.byref(buffer))
     return 0 if failed else parse_rusage(buffer.raw)

@@ -70,14 +70,14 @@ def close(person):
 
 
 class FirstPaint(QObject):
-    """Says which of Flint's modules are loaded when the window is painted for the first time."""
+    """Says which modules are loaded when the window is painted for the first time."""
 
     said = False
 
     def eventFilter(self, watched, event):
         if event.type() == QEvent.Type.Paint and watched.objectName() == "mainWindow" and not self.said:
             self.said = True
-            say(modules=sorted(name for name in sys.modules if name.startswith(("app.", "engine."))))
+            say(modules=sorted(sys.modules))
         return False
 
 

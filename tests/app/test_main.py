@@ -24,6 +24,12 @@ NO_RAISE = "This plugin does not support raise()\n"
 
 
 NOT_FOR_THE_FIRST_PAINT = (
+    "app.background",
+    "app.chat.composer.attachment_dialog",
+    "app.chat.composer.file_reader",
+    "app.chat.composer.prompt_dialog",
+    "app.chat.composer.prompt_list",
+    "app.chat.composer.prompt_popover",
     "app.chat.conversation.finder",
     "app.chat.conversation.message",
     "app.chat.conversation.replay_dialog",
@@ -32,6 +38,13 @@ NOT_FOR_THE_FIRST_PAINT = (
     "app.chat.conversation.summary_dialog",
     "app.chat.conversation.thought",
     "app.chat.text",
+    "app.settings.editor",
+    "app.settings.field",
+    "app.settings.group",
+    "app.settings.preset_bar",
+    "app.settings.storage",
+    "concurrent",
+    "html",
 )
 """What an empty window does not show: a module, or a package with all that is in it."""
 

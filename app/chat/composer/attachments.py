@@ -2,13 +2,17 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
-from app.chat.composer.file_reader import FileReader
 from engine.chats.attachment import Attachment
 from engine.core.errors import ErrorInfo, FileRefused
+
+if TYPE_CHECKING:
+    from app.chat.composer.file_reader import FileReader
 
 MOST = 20
 LARGEST_PASTE = 20_000_000
@@ -48,15 +52,21 @@ class Attachments(QObject):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._reader = FileReader(self)
         self._numbers = 0
         self._reading: dict[int, Item] = {}
         self._chat_id: str | None = None
         self._aside: dict[str | None, list[Item]] = {}
         self.items: list[Item] = []
-        self._reader.progressed.connect(self._on_progress)
-        self._reader.done.connect(self._on_done)
-        self._reader.failed.connect(self._on_failed)
+
+    @cached_property
+    def _reader(self) -> "FileReader":
+        from app.chat.composer.file_reader import FileReader  # Not before a file is read: the window itself comes sooner.
+
+        reader = FileReader(self)
+        reader.progressed.connect(self._on_progress)
+        reader.done.connect(self._on_done)
+        reader.failed.connect(self._on_failed)
+        return reader
 
     @property
     def attachments(self) -> tuple[Attachment, ...]:

@@ -7,7 +7,6 @@ from PySide6.QtCore import QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QKeySequence, QMouseEvent, QPainter, QPaintEvent, QPen, QResizeEvent, QShortcut
 from PySide6.QtWidgets import QFileDialog, QWidget
 
-from app.chat.composer.attachment_dialog import AttachmentDialog
 from app.chat.composer.attachments import ATTACHED_ALREADY, Attachments
 from app.chat.composer.composer_foot import INSET, LINE, ComposerFoot
 from app.chat.composer.message_field import LONGEST_PLAIN, MessageField
@@ -253,6 +252,8 @@ class Composer(QWidget):
 
     def _open(self, place: int) -> None:
         """Show the text of a chip; one that was pasted can be put into the message after all."""
+        from app.chat.composer.attachment_dialog import AttachmentDialog
+
         item = self.attachments.items[place]
         if item.attachment is None:
             return

@@ -1,16 +1,18 @@
 """System prompts at work: picked for the open chat, written, changed and deleted."""
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
 
 from app.chat.composer.composer import Composer
-from app.chat.composer.prompt_dialog import PromptDialog
-from app.chat.composer.prompt_popover import PromptPopover
 from app.chat.controller import ChatController
 from app.theme import Theme
 from engine.chats.prompts import SystemPrompt, SystemPrompts
 from engine.chats.store import ChatStore
+
+if TYPE_CHECKING:
+    from app.chat.composer.prompt_popover import PromptPopover
 
 SETTING = "system_prompt"
 CUSTOM = "Own prompt"
@@ -50,7 +52,9 @@ class PromptController(QObject):
         self._popover = self._popover or self._make_popover()
         self._popover.open_with(self._prompts.all(), prompt.name if prompt else None if text else "")
 
-    def _make_popover(self) -> PromptPopover:
+    def _make_popover(self) -> "PromptPopover":
+        from app.chat.composer.prompt_popover import PromptPopover  # Not before it is wanted: the window itself comes sooner.
+
         popover = PromptPopover(self._theme, self._button)
         popover.chosen.connect(self.choose)
         popover.chosen.connect(lambda _: self._composer.focus_text())
@@ -78,6 +82,8 @@ class PromptController(QObject):
 
     def _show(self, prompt: SystemPrompt | None, text: str) -> None:
         """Let a prompt be written. One that the open chat has is changed for it, too; a new one is picked."""
+        from app.chat.composer.prompt_dialog import PromptDialog
+
         in_force = prompt is None or prompt.text.strip() == self._text()
 
         def save(name: str, words: str) -> None:
