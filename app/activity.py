@@ -48,11 +48,15 @@ class Activity(QObject):
         models.listed.connect(lambda entries: toolbar.picker.set_models(entries, models.model_id or None))
         models.changed.connect(self._on_model)
         models.loaded.connect(self._on_loaded)
+        for known in (models.changed, models.listed):
+            known.connect(lambda _: self.show_context())
         replies.progressed.connect(self._on_progress)
         replies.ended.connect(self._on_end)
         chat.context_changed.connect(self._on_context)
         self._chat = chat
-        self._use = (0, 0)
+        self._told = self._use = (0, 0)
+        # What was chosen when a reply told its context, and what that was: the guard of the memory may take less.
+        self._given: tuple[tuple[str, int], int] = (("", 0), 0)
         self._theme = theme
         self._explanation: FactsPopover | None = None
         toolbar.context.installEventFilter(self)
@@ -140,8 +144,22 @@ class Activity(QObject):
         return super().eventFilter(watched, event)
 
     def _on_context(self, used: int, limit: int) -> None:
-        self._use = (used, limit)
-        self._toolbar.context.show_use(used, limit)
+        self._told = (used, limit)
+        if self._chat.busy and self._models.is_loaded():
+            self._given = (self._choice(), limit)
+        self.show_context()
+
+    def show_context(self) -> None:
+        """Show the context in use: while a reply is on its way of what it has, else of what the next one gets as chosen now."""
+        used, limit = self._told
+        if limit and not self._chat.busy and self._models.model_id:
+            choice = self._choice()
+            limit = self._given[1] if self._given[0] == choice else choice[1]
+        self._use = (min(used, limit), limit)
+        self._toolbar.context.show_use(*self._use)
+
+    def _choice(self) -> tuple[str, int]:
+        return self._models.model_id, self._models.context_length(self._chat.settings())
 
 
 def _card_detail(state: ModelState) -> str:

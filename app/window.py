@@ -186,9 +186,9 @@ class MainWindow(QMainWindow):
         self.models.failed.connect(self._on_model_failed)
         self.settings.chat_changed.connect(self.chat.set_setting)
         self.settings.chat_reset.connect(self.chat.reset_setting)
-        for changed in (self.models.loaded, self.settings.chat_changed, self.settings.chat_reset):
-            changed.connect(self.counts.touch)
-            changed.connect(self.prompts.refresh)
+        for changed in (self.models.loaded, self.settings_panel.values_shown):
+            for follow in (self.counts.touch, self.prompts.refresh, self.activity.show_context):
+                changed.connect(follow)
         self.chats.hit_opened.connect(lambda _, words: self.page.finder.open(words, focus=False))
         self.chats.trash_changed.connect(self.storage.refresh)
         self.storage.removed.connect(self.chats.forget)

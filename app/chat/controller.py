@@ -24,8 +24,8 @@ from engine.core.settings import BY_NAME, usable
 class ChatController(QObject):
     """Shows one chat at a time. `leaving` comes before another is opened.
 
-    `messages_shown` says that other messages are shown, or that a reply ended. `context_changed` carries tokens used and the
-    limit, zeros when nothing is known.
+    `messages_shown` says that other messages are shown, or that a reply ended. `context_changed` carries how many tokens
+    there are and the last reply's limit, zeros when nothing is known.
     """
 
     chats_changed = Signal()
@@ -236,8 +236,7 @@ class ChatController(QObject):
         self.facts = facts
         self._show_left_out()
         if facts:
-            used = min(facts.prompt_tokens + facts.output_tokens, facts.context)
-            self.context_changed.emit(used, facts.context)
+            self.context_changed.emit(facts.prompt_tokens + facts.output_tokens, facts.context)
         else:
             self.context_changed.emit(0, 0)
 

@@ -1,6 +1,7 @@
 """Which models there are, which one is loaded, and what is being done about it."""
 
 import contextlib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
 
@@ -8,6 +9,7 @@ from PySide6.QtCore import QObject, Signal
 
 from app.bridge import Bridge
 from engine.chats.store import ChatStore
+from engine.core.context import context_limit
 from engine.core.errors import ErrorInfo, FlintError, ModelBroken, ModelNotFound
 from engine.core.facts import LoadedModel, MemoryGuard, ModelEntry, Weights
 from engine.core.messages import (
@@ -30,7 +32,7 @@ from engine.core.messages import (
 from engine.core.preferences import Preferences
 from engine.core.record import Record
 from engine.core.setting import Value
-from engine.core.settings import Engine, KeyValueCache, build
+from engine.core.settings import Conversation, Engine, KeyValueCache, build
 from engine.models.choice import preferred
 
 LAST_MODEL = "model"
@@ -136,10 +138,19 @@ class ModelController(QObject):
 
     def trained_length(self) -> int:
         """Return how many tokens the chosen model was trained to see; 0 where it is not known."""
-        if self.model is not None and self.model.id == self.model_id:
+        if self.model is not None and self.is_loaded():
             return self.model.context
         entry = self.entry(self.model_id)
         return entry.context if entry else 0
+
+    def is_loaded(self) -> bool:
+        """Return whether the chosen model is the one that is loaded."""
+        return self.model is not None and self.model.id == self.model_id
+
+    def context_length(self, own: Mapping[str, Value]) -> int:
+        """Return how many tokens the chosen model sees at once in a chat that sets its `own` values."""
+        conversation = build(Conversation, {**self._preferences.for_model(self.model_id), **own})
+        return context_limit(conversation.context, self.trained_length())
 
     def path(self) -> str:
         """Return where the chosen model is; empty where there is none that can be used."""
@@ -150,12 +161,12 @@ class ModelController(QObject):
 
     def kv_bytes_per_token(self) -> int:
         """Return what a token was seen to add to the chosen model's cache; 0 where it is not loaded."""
-        return self.model.kv_bytes_per_token if self.model is not None and self.model.id == self.model_id else 0
+        return self.model.kv_bytes_per_token if self.model is not None and self.is_loaded() else 0
 
     def recommended(self) -> dict[str, Value]:
         """Return the sampling that the chosen model comes with."""
         entry = self.entry(self.model_id)
-        if self.model is not None and self.model.id == self.model_id:
+        if self.model is not None and self.is_loaded():
             return self.model.recommended.values()
         return entry.recommended.values() if entry else {}
 

@@ -1,11 +1,12 @@
 """What the engine is doing, where people look for it: picker, gauges, the empty chat's card."""
 
+import pytest
 from PySide6.QtCore import Qt
 
 from app.activity import PLACEHOLDER, QUEUED_PLACEHOLDER
 from engine.core.messages import PrefillProgress
 from tests.app.window_driver import give_model, open_window, remember
-from tests.models.speaking import FOX
+from tests.models.speaking import FOX, speaking_model
 
 
 def placeholder(flint):
@@ -70,6 +71,66 @@ def test_memory_gauge_shows_the_weights_and_gives_them_back(flint):
     assert " of " in gauge.text
     flint.window.models.unload()
     flint.wait(lambda: gauge._reading.weights == 0)
+
+
+def ring(flint):
+    return flint.window.toolbar.context
+
+
+@pytest.fixture
+def short(tmp_path_factory):
+    """The folder of a model that was trained for 512 tokens."""
+    return speaking_model(tmp_path_factory.mktemp("models") / "short", context=512)
+
+
+@pytest.mark.parametrize("scope", ["chat", "model", "app"])
+def test_context_ring_follows_the_context_length_that_is_set_for(flint, scope):
+    reply = flint.ask("Hello")
+    used = reply.facts.prompt_tokens + reply.facts.output_tokens
+    flint.wait(lambda: ring(flint).text == f"{used} / 32k")
+    flint.choose_setting("context", 4096, scope)
+    flint.key(Qt.Key.Key_Return, name="setting.context")
+    flint.wait(lambda: ring(flint).text == f"{used} / 4k")
+    assert flint.ask("And now?").facts.context == 4096
+    assert ring(flint).text.endswith(" / 4k")
+
+
+def test_context_ring_follows_the_model_that_is_chosen_and_is_full_where_it_sees_less(flint, short):
+    give_model(short)
+    flint.window.models.refresh()
+    flint.wait(lambda: flint.window.models.entry("short"))
+    reply = flint.ask("word " * 600)
+    used = reply.facts.prompt_tokens + reply.facts.output_tokens
+    assert used > 512
+    flint.choose_model("short")
+    flint.wait(lambda: ring(flint).text == "512 / 512")
+    flint.wait_ready()
+    assert ring(flint).text == "512 / 512"
+    flint.choose_model("fox")
+    flint.wait(lambda: ring(flint).text.endswith(" / 32k"))
+
+
+def test_context_ring_of_a_chat_opened_later_is_of_the_model_that_answers_next(flint, short):
+    give_model(short)
+    flint.window.models.refresh()
+    flint.wait(lambda: flint.window.models.entry("short"))
+    reply = flint.ask("Hello")
+    flint.click("newChatButton")
+    flint.choose_model("short")
+    flint.wait_ready()
+    flint.open_chat(reply.chat_id)
+    flint.wait(lambda: ring(flint).text.endswith(" / 512"))
+
+
+def test_context_ring_keeps_what_a_reply_really_got(flint):
+    reply = flint.ask("Hello")
+    flint.window.activity._given = (flint.window.activity._choice(), 2_048)  # As the guard of the memory lowers it.
+    flint.window.activity.show_context()
+    used = reply.facts.prompt_tokens + reply.facts.output_tokens
+    flint.wait(lambda: ring(flint).text == f"{used} / 2k")
+    flint.window.chat.set_setting("context", 1_024)
+    flint.window.activity.show_context()
+    flint.wait(lambda: ring(flint).text == f"{used} / 1k")
 
 
 def test_reading_of_a_long_prompt_moves_picker_composer_and_gauge(flint):
