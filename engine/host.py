@@ -6,6 +6,7 @@ from pathlib import Path
 from engine.cache.disk import DiskCache, prefix_folder
 from engine.cache.upkeep import Upkeep
 from engine.core.connection import Connection
+from engine.core.keep_messages import CheckForUpdate
 from engine.core.messages import Command, Event
 from engine.core.paths import Paths
 from engine.core.preferences import Preferences
@@ -33,6 +34,7 @@ class Host:
         self._connections: list[Connection] = []
         self._librarian = Librarian(paths, self._announce)
         self._keeper = Keeper(self.library, self._librarian.hub)
+        self._librarian.serve(CheckForUpdate, self._keeper.carry_out)
         self._io = CommandPool(1, "flint-io")
 
     def start(self) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from engine.core.errors import UsageError
+from engine.core.hub_errors import RepositoryMissing
 from engine.core.keep_messages import (
     AskModelTemplate,
     CheckForUpdate,
@@ -100,5 +101,9 @@ def update_of(library: Library, hub: Hub, name: str) -> UpdateChecked:
     if known is None:
         raise UsageError(f"{entry.name} is not from the hub, so it has no newer version there.", "Nothing was asked.")
     model_id, here = known
-    there = hub.newest(model_id)
+    try:
+        there = hub.newest(model_id)
+    except RepositoryMissing as error:
+        hint = "It was taken away or made private there. The model here stays and works."
+        raise RepositoryMissing(error.text, hint) from error
     return UpdateChecked("", model_id, here != there, here, there)

@@ -68,6 +68,10 @@ class Librarian:
             AskHubAccount: self._account,
         }
 
+    def serve(self, kind: type[Command], work: Work) -> None:
+        """Carry out one more kind of command here: it asks the hub, and nothing else should wait for the answer."""
+        self._work[kind] = work
+
     def handles(self, command: Command) -> bool:
         """Whether a command is one of the hub's."""
         return type(command) in self._work

@@ -101,6 +101,8 @@ class HubPlace(QObject):
             self.list.show_downloads(downloads, self.downloads.free_bytes)
 
     def _on_finished(self, download: Download) -> None:
+        if self._models.model is not None and self._models.model.id == download.model_id:
+            self._models.unload()  # What is loaded is an earlier version; the next message loads this one.
         self._models.refresh()
         self._toaster.show(f"{download.name} is ready to use.", action=("Use it", lambda: self.used.emit(download.model_id)))
 

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, cast
 
-from PySide6.QtCore import QObject, Qt
+from PySide6.QtCore import QObject, Qt, QTimer
 
 from app.bridge import Bridge
 from app.models.controller import ModelController
@@ -30,6 +30,9 @@ from engine.core.system_trash import TrashRefused
 
 if TYPE_CHECKING:
     from app.models.dialog import ModelsDialog
+
+_SILENT_MS = 1000
+"""How long the hub may take before it is said that it was asked."""
 
 
 class KeepController(QObject):
@@ -61,7 +64,7 @@ class KeepController(QObject):
         elif what == "trash":
             self._ask_removal(entry)
         elif what == "update":
-            self._send(CheckForUpdate(self._bridge.new_id("update"), entry.id))
+            self._check(CheckForUpdate(self._bridge.new_id("update"), entry.id))
         elif self._making:
             self._tell("A copy is being made already.", "Wait until it is done, or stop it.")
         else:
@@ -96,6 +99,14 @@ class KeepController(QObject):
         request_id = self._bridge.new_id("remove")
         self._removing[request_id] = entry
         self._send(RemoveModel(request_id, entry.id, for_good))
+
+    def _check(self, command: CheckForUpdate) -> None:
+        self._send(command)
+        QTimer.singleShot(_SILENT_MS, self, lambda: self._tell_asking(command.request_id))
+
+    def _tell_asking(self, request_id: str) -> None:
+        if request_id in self._asked:
+            self._tell("Asking Hugging Face…", "")
 
     def _stop(self) -> None:
         if self._making:

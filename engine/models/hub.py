@@ -108,21 +108,20 @@ class Hub:
         with self._telling(model_id):
             info = self._api().model_info(model_id, files_metadata=True, timeout=TIMEOUT_S)
         files = tuple(HubFile(*_file(sibling)) for sibling in info.siblings or ())
-        if not _COMMIT.fullmatch(info.sha or ""):
-            raise HubError(f"The hub does not say which version of {model_id} it has.")
+        commit = _commit_of(info, model_id)
         model = described(info, model_id)
         names = {file.path for file in files}
-        config = self._text_if_there(model_id, CONFIG, names, info.sha or "main")
-        card = self._text_if_there(model_id, CARD, names, info.sha or "main")
+        config = self._text_if_there(model_id, CONFIG, names, commit)
+        card = self._text_if_there(model_id, CARD, names, commit)
         fetched = wanted_files(files)
         size = sum(file.size_bytes for file in fetched if file.path.endswith((".safetensors", ".gguf")))
         model = with_config(model, config, size)
-        return HubDetail(model, info.sha or "", config, _without_head(card), fetched, self.page(model_id))
+        return HubDetail(model, commit, config, _without_head(card), fetched, self.page(model_id))
 
     def newest(self, model_id: str) -> str:
         """Return the commit of a repository's newest version, in one request."""
         with self._telling(model_id):
-            return str(self._api().model_info(model_id, timeout=TIMEOUT_S).sha or "")
+            return _commit_of(self._api().model_info(model_id, timeout=TIMEOUT_S), model_id)
 
     def text(self, model_id: str, path: str, revision: str = "main") -> str:
         """Return a small file of a repository as text."""
@@ -196,6 +195,12 @@ class Hub:
             if told is None:
                 raise
             raise told from error
+
+
+def _commit_of(info: Any, model_id: str) -> str:
+    if not _COMMIT.fullmatch(info.sha or ""):
+        raise HubError(f"The hub does not say which version of {model_id} it has.")
+    return str(info.sha)
 
 
 def _bearing(token: str | None) -> dict[str, str]:

@@ -8,6 +8,7 @@ import pytest
 from engine.cli.keep import used_text
 from engine.models.notebook import Notebook
 from tests.engine.models.test_library import put_in_cache
+from tests.hub.fault_table import NOWHERE
 from tests.hub.repositories import Repository
 from tests.hub.server import Hub as Server
 from tests.models.other_apps import put_in_ollama
@@ -135,6 +136,28 @@ def test_a_newer_version_is_told_then_fetched(flint, server, tiny_folders, tmp_p
     assert flint("models", "update", "org/tiny").status == 0
     assert flint("models", "info", "org/tiny", "--json").data["path"].endswith(checked["there"])
     assert flint("models", "update", "org/tiny").out == "org/tiny is the newest.\n"
+
+
+def test_an_update_fetches_what_changed_and_nothing_else(flint, server):
+    assert flint("models", "pull", "org/tiny").status == 0
+    server.asked.clear()
+    server.repository.add("generation_config.json", '{"temperature": 0.25}')
+    assert flint("models", "update", "org/tiny", "--check").out == "There is a newer org/tiny: flint models update org/tiny\n"
+    assert len(server.asked) == 1
+    assert flint("models", "update", "org/tiny").status == 0
+    assert server.bytes_sent("/cdn/") == 0
+    assert server.bytes_sent("generation_config") == len('{"temperature": 0.25}')
+    facts = {"config.json", "README.md"}
+    assert {asked.path.rpartition("/")[2] for asked in server.requests("/resolve/")} - facts == {"generation_config.json"}
+
+
+def test_an_update_says_what_is_in_the_way_and_the_model_stays(flint, server, monkeypatch):
+    assert flint("models", "pull", "org/tiny").status == 0
+    server.repositories.clear()
+    assert "The model here stays and works." in flint("models", "update", "org/tiny").refused(31)
+    monkeypatch.setenv("HF_ENDPOINT", NOWHERE)
+    assert "Check the connection." in flint("models", "update", "org/tiny", "--json").refused(32)
+    assert "org/tiny" in ids(flint)
 
 
 def test_a_model_that_is_not_from_the_hub_asks_nothing(flint, server, models):
