@@ -4,46 +4,29 @@
 reply that the inspector and the distribution need.
 """
 
-import argparse
-import os
-import tempfile
-import time
 from pathlib import Path
 
-os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+from tests.picture_taking import Camera, take_each, take_pictures
 
 TEXTS = Path(__file__).parent / "pictures"
-PATIENCE_S = 120
 THOUGHT = "The user asks when the second coffee is fine.\n\nA half-life of five hours: from 15:00 to 23:00 are 8 hours."
 
 
 def main() -> None:
-    arguments = argparse.ArgumentParser(description=__doc__)
-    arguments.add_argument("folder", type=Path)
-    arguments.add_argument("--scale", default="1")
-    arguments.add_argument("--mode", choices=("light", "dark"))
-    given = arguments.parse_args()
-    given.folder.mkdir(parents=True, exist_ok=True)
-    os.environ["QT_SCALE_FACTOR"] = given.scale
-    for mode in (given.mode,) if given.mode else ("light", "dark"):
-        with tempfile.TemporaryDirectory() as home:
-            os.environ["FLINT_HOME"] = home
-            Pictures(given.folder, mode, given.scale).take_all()
-    os._exit(0)
+    take_pictures(__doc__, lambda camera: Pictures(camera).take_all())
 
 
 class Pictures:
     """One window in one mode, and the states it is brought to."""
 
-    def __init__(self, folder: Path, mode: str, scale: str) -> None:
+    def __init__(self, camera: Camera) -> None:
         from app.__main__ import build
         from engine.core.paths import locate
         from engine.core.preferences import Preferences
 
-        self._end = f"{mode}@{scale}x.png"
-        self._folder = folder
+        self._camera = camera
         preferences = Preferences(locate().settings)
-        for name, value in (("theme", mode), ("temperature", 0.8), ("max_tokens", 80), ("keep_probabilities", "on")):
+        for name, value in (("theme", camera.mode), ("temperature", 0.8), ("max_tokens", 80), ("keep_probabilities", "on")):
             preferences.set(name, value)
         self._chats = _fill()
         _, self._window = build(["flint"])
@@ -51,29 +34,27 @@ class Pictures:
 
     def take_all(self) -> None:
         """Every state, one after the other."""
-        for state in (
-            self.welcome,
-            self.technical,
-            self.math,
-            self.table,
-            self.reasoning,
-            self.branches,
-            self.find,
-            self.search,
-            self.narrow,
-            self.zoomed,
-            self.palette,
-            self.generated,
-        ):
-            try:
-                state()
-            except Exception as error:
-                print(f"{state.__name__}: {error!r}")
+        take_each(
+            (
+                self.welcome,
+                self.technical,
+                self.math,
+                self.table,
+                self.reasoning,
+                self.branches,
+                self.find,
+                self.search,
+                self.narrow,
+                self.zoomed,
+                self.palette,
+                self.generated,
+            )
+        )
         self._window.close()
 
     def welcome(self) -> None:
         self._window.chat.open(None)
-        self._wait(lambda: self._window.models.state.state == "ready")
+        self._camera.wait(lambda: self._window.models.state.state == "ready")
         self._take("empty")
 
     def technical(self) -> None:
@@ -85,7 +66,7 @@ class Pictures:
 
     def math(self) -> None:
         self._open("math")
-        self._rest(1500)
+        self._camera.rest(1500)
         self._take("math")
 
     def table(self) -> None:
@@ -108,7 +89,7 @@ class Pictures:
     def find(self) -> None:
         self._open("technical")
         self._window.commands.find("findInChat").trigger()
-        self._rest(200)
+        self._camera.rest(200)
         self._window.findChild(object, "findField").setText("read")
         self._take("find")
         self._window.findChild(object, "findClose").click()
@@ -140,9 +121,9 @@ class Pictures:
         self._take("palette")
         self._window.commands.find("commandPalette").trigger()
         self._window.commands.find("showShortcuts").trigger()
-        self._rest(200)
+        self._camera.rest(200)
         sheet = self._window.findChild(object, "shortcutsSheet")
-        sheet.grab().save(str(self._folder / f"shortcuts-{self._end}"))
+        self._camera.take(sheet, "shortcuts", 0)
         sheet.accept()
 
     def generated(self) -> None:
@@ -150,8 +131,8 @@ class Pictures:
         self._window.chat.open(None)
         self._window.page.composer.set_text("Why does water boil at a lower temperature up a mountain?")
         self._window.page.composer.submit()
-        self._rest(200)
-        self._wait(lambda: self._window.replies.writing_chat() is None)
+        self._camera.rest(200)
+        self._camera.wait(lambda: self._window.replies.writing_chat() is None)
         self._window.commands.find("showSettings").trigger()
         self._take("settings", 800)
         self._window.commands.find("showInspector").trigger()
@@ -167,20 +148,9 @@ class Pictures:
     def _take(self, name: str, rest_ms: int = 350) -> None:
         from app.chat.text.formulas import formulas
 
-        self._rest(rest_ms)
+        self._camera.rest(rest_ms)
         formulas().wait()
-        self._rest(50)
-        self._window.grab().save(str(self._folder / f"{name}-{self._end}"))
-
-    def _rest(self, rest_ms: int) -> None:
-        from PySide6.QtTest import QTest
-
-        QTest.qWait(rest_ms)
-
-    def _wait(self, done) -> None:
-        end = time.monotonic() + PATIENCE_S
-        while not done() and time.monotonic() < end:
-            self._rest(20)
+        self._camera.take(self._window, name, 50)
 
 
 def _fill() -> dict[str, str]:
