@@ -56,7 +56,7 @@ class DownloadRow(QWidget):
         self._bar = _Bar(theme, self)
         self._bar.setMaximumWidth(_BAR)
         self._badge = Badge(theme, self)
-        self._state = ElidedLabel(theme, style="small", role="ink-2", parent=self)
+        self._state = ElidedLabel(theme, style="small", role="ink-2", lines=2, parent=self)
         self._state.setObjectName("downloadState")
         self._page = Link(theme, "Open page", style="small", parent=self)
         self._page.setObjectName("downloadPage")

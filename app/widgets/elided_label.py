@@ -1,7 +1,7 @@
-"""One line of text that is cut, with dots, to the room there is."""
+"""A line of text, or a few, cut with dots to the room there is."""
 
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtGui import QResizeEvent, QTextLayout
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app.theme import Theme
@@ -9,11 +9,15 @@ from app.widgets.label import Label
 
 
 class ElidedLabel(Label):
-    """As wide as there is room; the whole text is its tool tip. Set it with `show_words`."""
+    """As wide as there is room, `lines` high; the whole text is its tool tip. Set it with `show_words`."""
 
-    def __init__(self, theme: Theme, *, style: str = "ui", role: str = "ink", parent: QWidget | None = None) -> None:
+    def __init__(
+        self, theme: Theme, *, style: str = "ui", role: str = "ink", lines: int = 1, parent: QWidget | None = None
+    ) -> None:
         super().__init__(theme, style=style, role=role, parent=parent)
         self.words = ""
+        self._lines = lines
+        self.setFixedHeight(lines * theme.line(style))
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
 
     def show_words(self, words: str) -> None:
@@ -32,7 +36,27 @@ class ElidedLabel(Label):
         self._cut()
 
     def _cut(self) -> None:
-        cut = self.fontMetrics().elidedText(self.words, Qt.TextElideMode.ElideRight, max(8, self.width()))
+        whole, last = self._broken(max(8, self.width()))
+        end = self.fontMetrics().elidedText(last, Qt.TextElideMode.ElideRight, max(8, self.width()))
+        cut = "\n".join([*whole, end])
         if cut != self.text():
             self.setText(cut)
-        self.setToolTip(self.words if cut != self.words else "")
+        self.setToolTip(self.words if end != last else "")
+
+    def _broken(self, width: int) -> tuple[list[str], str]:
+        """Return the lines that are full, and all that is left for the last one."""
+        if self._lines == 1:
+            return [], self.words
+        layout = QTextLayout(self.words, self.font())
+        layout.beginLayout()
+        whole, start = [], 0
+        for _ in range(self._lines - 1):
+            line = layout.createLine()
+            line.setLineWidth(width)
+            end = line.textStart() + line.textLength()
+            if end >= len(self.words):
+                break
+            whole.append(self.words[start:end].rstrip())
+            start = end
+        layout.endLayout()
+        return whole, self.words[start:]
