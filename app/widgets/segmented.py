@@ -81,6 +81,11 @@ class Segmented(QWidget):
         self._describe()
         theme.changed.connect(self.update)
 
+    def sizeHint(self) -> QSize:
+        """All are as wide as the widest."""
+        widest = max(segment.sizeHint().width() for segment in self._segments.values())
+        return QSize(widest * len(self._segments) + 4, self.height())
+
     @property
     def value(self) -> str:
         """The chosen value."""

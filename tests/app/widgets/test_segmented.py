@@ -58,3 +58,9 @@ def test_a_choice_that_cannot_be_taken_says_why(segmented, qtbot):
     assert segmented.value == "stop"
     segmented.set_choice_enabled("roll", True, "There is nothing to roll")
     assert segment(segmented, "roll").toolTip() == ""
+
+
+def test_every_segment_has_room_for_its_own_words(theme, window):
+    uneven = window.put(Segmented(theme, (("a", "Up"), ("b", "A good deal longer")), "Shown"))
+    uneven.setFixedWidth(uneven.sizeHint().width())
+    assert all(segment(uneven, value).width() >= segment(uneven, value).sizeHint().width() for value in "ab")
