@@ -51,9 +51,10 @@ class FactsTable(QWidget):
         right.setAccessibleName(f"{name}: {value}")
         left.setFixedWidth(_NAME)
         left.setFixedHeight(_ROW)
-        # One line of 16 px stands in the middle of its 20 px row; more lines go down from there.
-        right.setAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop)
-        right.setContentsMargins(0, 3, 8, 1)
+        # Both stand on one line, whatever the font's own height; more lines go down from there.
+        for label, right_edge in ((left, 0), (right, 8)):
+            label.setAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop)
+            label.setContentsMargins(0, 3, right_edge, 1)
         right.setMinimumHeight(_ROW)
         return left, right
 

@@ -136,3 +136,10 @@ def test_a_narrow_panel_puts_the_facts_in_one_column(detail, folder):
 def test_the_panel_is_painted_in_its_own_colour(detail, theme):
     image = detail.grab().toImage()
     assert image.pixelColor(image.width() // 2, image.height() - 8).name() == theme.color("panel").name()
+
+
+def test_a_fact_and_its_name_stand_on_one_line(detail):
+    detail.show_entry(SMALL, current=False)
+    for name, value in detail.table._cells:
+        assert name.alignment() == value.alignment()
+        assert name.mapTo(detail, name.contentsRect().topLeft()).y() == value.mapTo(detail, value.contentsRect().topLeft()).y()
