@@ -46,9 +46,9 @@ class ModelEntry(Record):
     """A model on this machine, as the library lists it.
 
     `id` names it for `LoadModel`; `kind` is "mlx" (ready to load) or "gguf" (imported first); `problem` is empty or says why
-    it cannot be used; `recommended` is the sampling it comes with; `copies` are the other places it is in. Sizes in bytes.
-    `notes` are a person's, `renamed` says that the name is too, and `own_template` that a chat template stands for its own;
-    `used_at` is when it was last loaded, in seconds since 1970, 0 never.
+    it cannot be used, `unsupported` that no other copy of it could; `recommended` is the sampling it comes with; `copies` are
+    the other places it is in. Sizes in bytes. `notes` are a person's, `renamed` says that the name is too, and `own_template`
+    that a chat template stands for its own; `used_at` is when it was last loaded, in seconds since 1970, 0 never.
     """
 
     id: str
@@ -61,6 +61,7 @@ class ModelEntry(Record):
     context: int = 0
     quantization: str = ""
     problem: str = ""
+    unsupported: bool = False
     recommended: Recommended = field(default_factory=Recommended)
     copies: tuple[ModelCopy, ...] = ()
     notes: str = ""

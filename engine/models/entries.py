@@ -2,21 +2,22 @@
 
 import contextlib
 import json
+from dataclasses import replace
 from pathlib import Path
 
 from engine.core.disk import write_whole
-from engine.core.errors import FlintError
+from engine.core.errors import FlintError, ModelUnsupported
 from engine.core.facts import ModelEntry
 from engine.core.json_file import read_object
 from engine.models.facts import Facts, read_config, read_facts
 from engine.models.generation_config import read_recommended
 from engine.models.huggingface_cache import CachedRepository
-from engine.models.integrity import problem_of
+from engine.models.integrity import trouble_with
 from engine.models.names import human_name
 
-_VERSION = 1
+_VERSION = 2
 
-type _GgufFacts = tuple[str, int, str, str, str]
+type _GgufFacts = tuple[str, int, str, str, str, bool]
 
 
 def entry_of(model_id: str, name: str, path: Path, origin: str, kind: str, **facts: object) -> ModelEntry:
@@ -27,7 +28,7 @@ def entry_of(model_id: str, name: str, path: Path, origin: str, kind: str, **fac
 
 def folder_entry(folder: Path, origin: str, model_id: str, name: str, problem: str = "") -> ModelEntry:
     """Return the entry of a model folder; it says why it can't be used where `problem` does not already."""
-    problem = problem or problem_of(folder)
+    trouble = None if problem else trouble_with(folder)
     try:
         # The config alone: the weights' headers were just read to check them.
         facts: Facts | None = read_facts(read_config(folder))
@@ -43,7 +44,8 @@ def folder_entry(folder: Path, origin: str, model_id: str, name: str, problem: s
         architecture=facts.model_type if facts else "",
         context=facts.context if facts else 0,
         quantization=facts.quantization if facts else "",
-        problem=problem,
+        problem=trouble.text if trouble else problem,
+        unsupported=isinstance(trouble, ModelUnsupported),
         recommended=read_recommended(folder),
     )
 
@@ -52,13 +54,13 @@ def cached_entry(repository: CachedRepository) -> ModelEntry:
     """Return the entry of a repository in the Hugging Face cache."""
     name = human_name(repository.id.rpartition("/")[2])
     folder = repository.snapshot or repository.folder
-    problem = problem_of(folder) if repository.snapshot is not None else "unfinished"
-    if problem:
-        # A snapshot's folder is named by its commit, which tells people nothing.
-        problem = problem.replace(folder.name, repository.id)
-        if repository.unfinished:
-            problem = f"The download of {repository.id} is not finished."
-    return folder_entry(folder, "huggingface", repository.id, name, problem)
+    entry = folder_entry(folder, "huggingface", repository.id, name)
+    if not entry.problem:
+        return entry
+    if repository.unfinished:
+        return replace(entry, problem=f"The download of {repository.id} is not finished.", unsupported=False)
+    # A snapshot's folder is named by its commit, which tells people nothing.
+    return replace(entry, problem=entry.problem.replace(folder.name, repository.id))
 
 
 class GgufEntries:
@@ -101,7 +103,7 @@ class GgufEntries:
         except OSError as error:
             problem = f"{path.name} could not be read: {error.strerror}."
             return entry_of(model_id, name or human_name(path.stem), path, origin, "gguf", problem=problem)
-        architecture, context, quantization, problem, named = self._facts(path, size, status.st_mtime_ns)
+        architecture, context, quantization, problem, named, unsupported = self._facts(path, size, status.st_mtime_ns)
         return entry_of(
             model_id,
             name or named or human_name(path.stem),
@@ -113,6 +115,7 @@ class GgufEntries:
             context=context,
             quantization=quantization,
             problem=problem,
+            unsupported=unsupported,
         )
 
 
@@ -122,15 +125,16 @@ def _read_known(file: Path) -> dict[str, _GgufFacts]:
         document = read_object(file)
         files = document["files"] if document.get("version") == _VERSION else {}
         return {
-            str(key): (str(architecture), int(context), str(quantization), str(problem), str(named))
-            for key, (architecture, context, quantization, problem, named) in files.items()
+            str(key): (str(architecture), int(context), str(quantization), str(problem), str(named), bool(unsupported))
+            for key, (architecture, context, quantization, problem, named, unsupported) in files.items()
         }
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return {}
 
 
 def _gguf_facts(path: Path) -> _GgufFacts:
-    """Return architecture, context, the kind that most bytes are stored in, the problem and the given name of a GGUF."""
+    """Return architecture, context, the kind that most bytes are stored in, the problem, the given name and whether the problem
+    is that it is of a kind that Flint does not run."""
     from engine.models.gguf_header import read_header  # Here, as the next: a window is shown before any list is made.
     from engine.models.gguf_model import read_model
     from engine.models.gguf_names import given_name
@@ -138,18 +142,18 @@ def _gguf_facts(path: Path) -> _GgufFacts:
     try:
         header = read_header(path)
     except FlintError as error:
-        return "", 0, "", error.text, ""
+        return "", 0, "", error.text, "", isinstance(error, ModelUnsupported)
     sizes: dict[str, int] = {}
     for info in header.tensors:
         sizes[info.kind] = sizes.get(info.kind, 0) + info.size
     context = header.metadata.get(f"{header.architecture}.context_length", 0)
     facts = header.architecture, context if isinstance(context, int) else 0, max(sizes, key=lambda k: sizes[k], default="")
-    problem = ""
+    problem, unsupported = "", False
     try:
         read_model(header)
     except FlintError as error:
-        problem = error.text
-    return (*facts, problem, given_name(header.metadata))
+        problem, unsupported = error.text, isinstance(error, ModelUnsupported)
+    return (*facts, problem, given_name(header.metadata), unsupported)
 
 
 def size_of_folder(folder: Path) -> int:

@@ -32,13 +32,19 @@ def check_folder(folder: Path) -> None:
 
 def problem_of(folder: Path) -> str:
     """Return why a model folder cannot be used, in one sentence; "" when it can."""
+    trouble = trouble_with(folder)
+    return trouble.text if trouble else ""
+
+
+def trouble_with(folder: Path) -> FlintError | None:
+    """Return what `check_folder` raises for a folder, or None."""
     try:
         check_folder(folder)
     except FlintError as error:
-        return error.text
+        return error
     except OSError as error:
-        return f"{folder.name} could not be read: {error.strerror}."
-    return ""
+        return ModelBroken(f"{folder.name} could not be read: {error.strerror}.")
+    return None
 
 
 def _check_architecture(folder: Path, config: Mapping[str, Any]) -> None:

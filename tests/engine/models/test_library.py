@@ -1,5 +1,6 @@
 """Which models are found on a machine, under which names, and why one cannot be used."""
 
+import json
 import shutil
 import subprocess
 import sys
@@ -312,3 +313,23 @@ def test_a_link_that_leads_nowhere_is_no_reason_to_fail(own, tiny):
 def test_a_name_that_can_be_no_path_is_just_not_found(name):
     with pytest.raises(ModelNotFound):
         Library(locate()).find(name)
+
+
+def test_a_kind_that_does_not_run_is_told_from_a_model_that_is_not_whole(cache, own, tiny):
+    for name, change in (("org/other-kind", {"model_type": "hyena_v4"}), ("org/cut", None), ("org/half", None)):
+        put_in_cache(cache, name, tiny)
+        snapshot = cache / f"models--{name.replace('/', '--')}" / "snapshots" / "abc123"
+        if change:
+            config = json.loads((snapshot / "config.json").read_text())
+            (snapshot / "config.json").unlink()
+            (snapshot / "config.json").write_text(json.dumps({**config, **change}))
+        else:
+            (snapshot / "model.safetensors").unlink()
+    (cache / "models--org--half" / "blobs" / "x.incomplete").write_bytes(b"0")
+    found = {entry.id: entry for entry in library().entries()}
+    assert all(entry.problem for entry in found.values())
+    assert {name: entry.unsupported for name, entry in found.items()} == {
+        "org/other-kind": True,
+        "org/cut": False,
+        "org/half": False,
+    }
