@@ -20,6 +20,7 @@ from engine.metrics import RollingRate
 from engine.models.backoff import Backoff
 from engine.models.hub import Hub
 from engine.models.hub_facts import WEIGHTS
+from engine.models.names import human_name
 from engine.models.repository_download import RepositoryDownload, alone, repository_folder
 from engine.models.transfer import OWN
 
@@ -75,7 +76,7 @@ class DownloadQueue:
         with self._gate:
             item = self._items.get(model_id)
             if item is None:
-                item = _Item(Download(model_id, model_id.partition("/")[2], "queued", 0, 0))
+                item = _Item(Download(model_id, human_name(model_id.partition("/")[2]), "queued", 0, 0))
                 self._items[model_id] = item
             if item.download.state in ("paused", "failed", "done", "queued"):
                 self._change(item, state="queued", error=None, rate=None, left_s=None)
@@ -98,11 +99,11 @@ class DownloadQueue:
             if item is None:
                 return
             item.cancelled = True
-            self._forget(item)
             if item.work:
-                item.work.stop()  # Its thread removes what it fetched, once it has let go of the files.
+                item.work.stop()  # Its thread removes what it fetched, once it has let go of the files, and tells it again.
             elif item is not self._running:
                 self._remove_remains(item.download)
+            self._forget(item)
             self._wake.notify_all()
 
     def close(self) -> None:
@@ -249,6 +250,8 @@ class DownloadQueue:
         elif not finished:
             with contextlib.suppress(OSError):
                 work.remove()
+        if item.download.model_id not in self._items:  # Somebody may have begun it anew.
+            self._told(item.download, True)
 
     def _remove_remains(self, download: Download) -> None:
         """Remove the partial files of a download that does not run."""

@@ -23,12 +23,13 @@ _FREE_EVERY_S = 5.0
 class DownloadController(QObject):
     """Keeps the list. `changed` says that it is another one now, `finished` carries a `Download` that just ended whole.
 
-    `failed` carries the `ErrorInfo` of a wish that could not be carried out; what fails while it is fetched is told by its own
-    `Download`.
+    `dropped` says that one was cancelled, and again once what it fetched is gone. `failed` carries the `ErrorInfo` of a wish
+    that could not be carried out; what fails while it is fetched is told by its own `Download`.
     """
 
     changed = Signal()
     finished = Signal(object)
+    dropped = Signal()
     failed = Signal(object)
 
     def __init__(self, bridge: Bridge, parent: QObject | None = None) -> None:
@@ -92,5 +93,7 @@ class DownloadController(QObject):
         ended = download.state == "done" and not gone and (before is None or before.state != "done")
         if ended:
             self.finished.emit(download)
+        if gone and download.state != "done":
+            self.dropped.emit()
         if gone or ended or time.monotonic() - self._asked_at > _FREE_EVERY_S:
             self.refresh()

@@ -48,6 +48,7 @@ class HubPlace(QObject):
         self.downloads.changed.connect(self._feed)
         self.downloads.finished.connect(self._on_finished)
         self.downloads.failed.connect(self._on_failed)
+        self.downloads.dropped.connect(models.refresh)
         self.hub.account.connect(self._on_account)
         self.hub.token_kept.connect(self._on_token_kept)
         self.hub.token_failed.connect(self._on_token_failed)
