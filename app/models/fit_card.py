@@ -39,6 +39,8 @@ class FitCard(QWidget):
         self._machine = Machine(0)
         self._model_id = self._config = ""
         self._size = self._trained = self._context = 0
+        self.most = 0
+        """The most tokens that fit here; 0 while that is not known, or where none do."""
         self._figures: Figures | None = None
         self._popover: FactsPopover | None = None
         self._work = Background(self)
@@ -162,7 +164,11 @@ class FitCard(QWidget):
 
     def _on_done(self, key: str, result: object) -> None:
         if key == "most" and isinstance(result, int):
+            self.most = result
             self._most.setText(f"Fits up to {result:,}" if result else "")
+            self._most.setVisible(bool(result))
+            if self._figures is not None:
+                self.judged.emit(self._figures)  # What does not fit now may fit at less.
         elif key == "figures":
             self._figures = result if isinstance(result, Figures) else None
             self._show()
@@ -175,7 +181,9 @@ class FitCard(QWidget):
         self._needs.set_role("ink-3")
         for label in (self._rate, self._sum):
             label.show_words("")
+        self.most = 0
         self._most.setText("")
+        self._most.hide()
         self._all.hide()
         self._bar.show_shares((), self._machine.budget)
         self.show()

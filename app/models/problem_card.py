@@ -27,6 +27,9 @@ class ProblemCard(QWidget):
         for label in (self._problem, self._remedy):
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
             words.addWidget(label)
+        self._links = QHBoxLayout()
+        self._links.setSpacing(16)
+        words.addLayout(self._links)
         layout = QHBoxLayout(self)
         layout.setContentsMargins(12, 12, 12, 12 + _AFTER)
         layout.setSpacing(8)
@@ -35,6 +38,12 @@ class ProblemCard(QWidget):
         theme.changed.connect(self._dress)
         self._dress()
         self.hide()
+
+    def add_links(self, *links: QWidget) -> None:
+        """Put what can be done about it under the words; who gives the links shows and hides them."""
+        for link in links:
+            self._links.addWidget(link)
+        self._links.addStretch(1)
 
     @property
     def text(self) -> str:

@@ -150,6 +150,8 @@ class RepositoryDetail(DetailPane):
         self._notice = Label(theme, style="small", role="ink-2", wrap=True, parent=body)
         self._notice.setObjectName("fetchNotice")
         self._notice.setContentsMargins(0, 0, 0, 12)
+        self._terms = Link(theme, "Read the terms", style="small", parent=body)
+        self._terms.setObjectName("readTerms")
         self.table = FactsTable(theme, body)
         self.fit = FitCard(theme, body)
         self.variants = VariantList(theme, body)
@@ -166,7 +168,8 @@ class RepositoryDetail(DetailPane):
         self.fetch.clicked.connect(self._act)
         wishes = self._wishes
         self.pause.clicked.connect(lambda: wishes.pause_asked.emit(self.model_id))
-        self._open.clicked.connect(lambda: wishes.page_asked.emit(self._detail.page if self._detail else ""))
+        for link in (self._open, self._terms):
+            link.clicked.connect(lambda: wishes.page_asked.emit(self._detail.page if self._detail else ""))
         self._page_link.clicked.connect(lambda: wishes.page_asked.emit(self._link))
         self._token_link.clicked.connect(wishes.token_asked)
         self._again.clicked.connect(lambda: self.card_asked.emit(self.model_id))
@@ -177,7 +180,7 @@ class RepositoryDetail(DetailPane):
 
     def _lay_out(self) -> None:
         top = Qt.AlignmentFlag.AlignTop
-        head, links, card = QHBoxLayout(), QHBoxLayout(), QHBoxLayout()
+        head, notice, card = QHBoxLayout(), QHBoxLayout(), QHBoxLayout()
         head.setSpacing(8)
         head.addWidget(self._name, 1)
         verdict = QVBoxLayout()
@@ -186,10 +189,10 @@ class RepositoryDetail(DetailPane):
         head.addLayout(verdict)
         for part in (self.pause, self.fetch):
             head.addWidget(part, 0, top)
-        links.setSpacing(16)
-        for link in (self._page_link, self._token_link, self._again):
-            links.addWidget(link)
-        links.addStretch(1)
+        self.problem.add_links(self._page_link, self._token_link, self._again)
+        notice.setSpacing(12)
+        notice.addWidget(self._notice, 1)
+        notice.addWidget(self._terms, 0, top)
         card.addWidget(Label(self._theme, "From the model card", style="small", weight=600, parent=self.body))
         card.addStretch(1)
         card.addWidget(self._open)
@@ -200,8 +203,7 @@ class RepositoryDetail(DetailPane):
         layout.addWidget(self._id)
         layout.addSpacing(12)
         layout.addWidget(self.problem)
-        layout.addLayout(links)
-        layout.addWidget(self._notice)
+        layout.addLayout(notice)
         layout.addSpacing(4)
         layout.addWidget(self.table)
         layout.addSpacing(16)
@@ -224,7 +226,7 @@ class RepositoryDetail(DetailPane):
         self._open.setVisible(self._detail is not None)
         self._read_card.setVisible(self._detail is None)
         told = self._detail is not None and not self._detail.card.strip()
-        self._note.setText("It has no card." if told else row.note if self._detail is None else "")
+        self._note.setText(_no_card(model) if told else row.note if self._detail is None else "")
         self._note.setVisible(bool(self._note.text()))
         self.card.setVisible(self._detail is not None and bool(self._detail.card.strip()))
         self._show_fit()
@@ -258,6 +260,7 @@ class RepositoryDetail(DetailPane):
         missing = self._size(row) - (row.download.done_bytes if row.download else 0)
         if 0 < self._free < missing and not row.here:
             words.append(f"It takes {size_text(missing)} on the disk, where {size_text(self._free)} are free.")
+        self._terms.setVisible(bool(row.model.gate) and not row.here and self._detail is not None)
         self._notice.setText(" ".join(words))
         self._notice.setVisible(bool(words))
 
@@ -276,12 +279,10 @@ class RepositoryDetail(DetailPane):
         """The slider moves the badge too."""
         if found is None or self._row is None or self._row.here or self._row.download:
             return
-        if found.verdict.fits:
-            self._badge.show_words(*badge_of(Assessment("fits")))
-        elif self._row.assessment and self._row.assessment.standing == "less":
-            self._badge.show_words(*badge_of(self._row.assessment))
-        else:
-            self._badge.show_words(*badge_of(Assessment("no")))
+        known = self._row.assessment
+        most = self.fit.most or (known.context if known and known.standing == "less" else 0)
+        standing = Assessment("fits") if found.verdict.fits else Assessment("less", most) if most else Assessment("no")
+        self._badge.show_words(*badge_of(standing))
         self._badge.setToolTip(found.verdict.reason)
 
     def _show_links(self, error: ErrorInfo | None) -> None:
@@ -310,7 +311,7 @@ def _facts_of(model: HubModel, detail: HubDetail | None) -> list[tuple[str, str]
         ("Architecture", kind),
         ("Task", task_text(model)),
         ("Parameters", parameters_text(model.parameters)),
-        ("Quantised", model.quantization or facts.quantization),
+        ("Quantization", model.quantization or facts.quantization),
         ("Licence", licence_text(model.licence)),
         ("Files", _files(detail) if detail else ""),
         ("Layers", f"{facts.layers}" if facts.layers else ""),
@@ -320,6 +321,10 @@ def _facts_of(model: HubModel, detail: HubDetail | None) -> list[tuple[str, str]
         ("Updated", model.updated),
         ("Downloads", f"{model.downloads:,}" if model.downloads else ""),
     ]
+
+
+def _no_card(model: HubModel) -> str:
+    return "Its card is on its page: the hub gives it to those who agreed to the terms." if model.gate else "It has no card."
 
 
 def _experts(config: dict[str, Any]) -> tuple[int, int]:

@@ -1,5 +1,7 @@
 """Find a model, see whether it fits, fetch it and chat with it: in the real window, against a hub on loopback."""
 
+import dataclasses
+
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
@@ -7,7 +9,7 @@ from PySide6.QtWidgets import QLabel, QMessageBox
 
 from engine.core.messages import Finished
 from engine.models import transfer
-from tests.app.hub_window import FOX_ID, GATED_ID, LARGE_ID, QWEN, SLOW_ID, hub_on_loopback, hub_window
+from tests.app.hub_window import FOX_ID, GATED_ID, LARGE_ID, MACHINE, QWEN, SLOW_ID, hub_on_loopback, hub_window
 from tests.app.window_driver import open_window, row_center
 from tests.hub.repositories import MadeUp, Repository
 from tests.models.speaking import FOX
@@ -527,3 +529,60 @@ def test_the_palette_leads_to_the_token_and_asks_nothing_of_the_hub(qtbot, serve
         driver.click("cancelToken")
         driver.wait(lambda: driver.window.hub._token is None)
         assert server.asked == []
+
+
+@pytest.mark.drives("readTerms")
+def test_the_terms_of_a_gated_model_are_a_click_away_before_it_is_fetched(found):
+    found.search("org", 4)
+    found.pick(GATED_ID)
+    assert "agreed to the terms" in found.text("cardNote")
+    found.click("readTerms")
+    question = found.driver.part("linkQuestion")
+    assert GATED_ID in question.informativeText()
+    question.reject()
+    found.pick(LARGE_ID)
+    assert not found.shows("readTerms")
+
+
+def test_a_context_that_is_too_long_says_which_one_fits(found):
+    found.page.set_machine(dataclasses.replace(MACHINE, budget=4_000_000_000))
+    found.search("slow", 1)
+    found.pick(SLOW_ID)
+    card = found.page.detail.fit
+    found.wait(lambda: card.most)
+    assert card.most < 40_960
+    QTest.keyClick(card.slider, Qt.Key.Key_Home)
+    found.wait(lambda: found.page.detail._badge.accessibleName() == "Fits")
+    QTest.keyClick(card.slider, Qt.Key.Key_End)
+    found.wait(lambda: found.page.detail._badge.accessibleName() == f"Fits at {card.most // 1024}k")
+
+
+def test_a_cancelled_download_is_no_broken_model_on_this_machine(found, server):
+    slow(server)
+    found.search("slow", 1)
+    found.pick(SLOW_ID)
+    found.click("downloadModel")
+    found.wait(lambda: found.state(SLOW_ID) == "running" and found.hub.downloads.of(SLOW_ID).done_bytes)
+    found.driver.window.models.refresh()
+    found.wait(lambda: found.driver.window.models.entry(SLOW_ID))
+    found.press(SLOW_ID, "downloadCancel")
+    found.wait(lambda: found.driver.window.models.entry(SLOW_ID) is None)
+
+
+def test_what_can_be_done_about_a_refusal_stands_inside_its_card(found, server):
+    found.search("gated", 1)
+    server.fault("api/models/org", status=401, headers={"X-Error-Code": "GatedRepo"}, times=None)
+    found.click_row(GATED_ID)
+    found.wait(lambda: found.page.detail.problem.text)
+    for name in ("problemPage", "problemToken", "describeAgain"):
+        assert found.page.detail.problem.isAncestorOf(found.driver.part(name))
+
+
+def test_a_refused_token_leaves_its_window_as_high_as_its_words(found):
+    found.hub.ask_for_token(found.dialog)
+    dialog = found.driver.part("tokenDialog")
+    QTest.keyClicks(dialog.field, "hf_bad")
+    QTest.keyClick(dialog.field, Qt.Key.Key_Return)
+    found.wait(lambda: found.driver.part("tokenProblem").text)
+    found.wait(lambda: dialog.height() == dialog.layout().totalHeightForWidth(dialog.width()))
+    dialog.reject()
