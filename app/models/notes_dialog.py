@@ -11,6 +11,8 @@ from app.widgets.text_field import TextField
 from engine.core.facts import ModelEntry
 
 SIZE = (480, 320)
+_LINES = 7
+"""Lines of notes that fill the window."""
 
 
 class NotesDialog(Sheet):
@@ -27,7 +29,7 @@ class NotesDialog(Sheet):
         self._name.setObjectName("modelNotesName")
         self._name.show_text(entry.name)
         self._name.setPlaceholderText("The model’s own name")
-        self._area = TextArea(theme, "Notes", parent=self)
+        self._area = TextArea(theme, "Notes", least_lines=_LINES, parent=self)
         self._area.edit.setObjectName("modelNotesText")
         self._area.edit.setPlaceholderText("What it is good at, where it came from, …")
         self._area.show_text(entry.notes)

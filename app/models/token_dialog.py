@@ -2,7 +2,7 @@
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QDialog, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QHBoxLayout, QLayout, QLineEdit, QVBoxLayout, QWidget
 
 from app.models.problem_card import ProblemCard
 from app.theme import Theme
@@ -77,6 +77,7 @@ class TokenDialog(QDialog):
         self._state.setText(_SOURCES.get(source, ""))
         self._state.setVisible(source in _SOURCES)
         self._forget.setVisible(source in ("keychain", "file"))
+        self._fit()
 
     def show_failure(self, error: ErrorInfo) -> None:
         """Say why the token was not kept; another can be entered."""
@@ -85,7 +86,7 @@ class TokenDialog(QDialog):
         self._save.setEnabled(True)
         self.field.setEnabled(True)
         self.field.setFocus()
-        self.adjustSize()
+        self._fit()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Return in the field saves; the field itself would only select."""
@@ -100,6 +101,13 @@ class TokenDialog(QDialog):
         if event.key() not in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             super().keyPressEvent(event)
 
+    def _fit(self) -> None:
+        """Be as high as what is said in lines of this width: left to itself, the layout wants room for narrower ones."""
+        layout = self.layout()
+        if layout is not None:
+            layout.activate()
+            self.setFixedHeight(layout.totalHeightForWidth(WIDTH))
+
     def _ask(self) -> None:
         token = self.field.text().strip()
         if token and self._save.isEnabled():
@@ -111,6 +119,7 @@ class TokenDialog(QDialog):
 
     def _lay_out(self) -> None:
         layout = QVBoxLayout(self)
+        layout.setSizeConstraint(QLayout.SizeConstraint.SetNoConstraint)
         layout.setContentsMargins(20, 20, 20, 16)
         layout.setSpacing(8)
         layout.addWidget(Label(self._theme, "Token for Hugging Face", style="section", parent=self))

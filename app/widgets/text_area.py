@@ -11,21 +11,22 @@ from app.widgets.halo import edit_glow
 from app.widgets.line_field import text_style
 
 _RADIUS = 6
-_LINES = (3, 10)
+_MOST_LINES = 10
 
 
 class TextArea(QWidget):
-    """A field that grows from 3 lines to 10 with its text, then scrolls; Tab leaves it.
+    """A field that grows from `least_lines` to 10 with its text, then scrolls; Tab leaves it.
 
     `edited` carries the text 400 ms after the last key, and at once when the focus leaves. `edit` is the text edit inside.
     """
 
     edited = Signal(str)
 
-    def __init__(self, theme: Theme, name: str, *, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, name: str, *, least_lines: int = 3, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
         self._silent = self._refused = False
+        self._least_lines = least_lines
         self.edit = QPlainTextEdit(self)
         self.edit.setAccessibleName(name)
         self.edit.setObjectName(f"field.{name}")
@@ -74,16 +75,16 @@ class TextArea(QWidget):
         self._debounce.flush()
 
     def sizeHint(self) -> QSize:
-        """As many lines as there are, from 3 to 10."""
+        """As many lines as there are, from the least to 10."""
         line = QFontMetrics(self._theme.font("small")).lineSpacing()
-        return QSize(200, min(max(self._text_height(), _LINES[0] * line), _LINES[1] * line) + 2 * 3 + 4)
+        return QSize(200, min(max(self._text_height(), self._least_lines * line), _MOST_LINES * line) + 2 * 3 + 4)
 
     def _text_height(self) -> int:
         """Return the height of the text in pixels, counted no further than needed: only visible blocks are laid out."""
         line = QFontMetrics(self._theme.font("small")).lineSpacing()
         layout = self.edit.document().documentLayout()
         height, block = 0.0, self.edit.document().begin()
-        while block.isValid() and height < _LINES[1] * line:
+        while block.isValid() and height < _MOST_LINES * line:
             height += layout.blockBoundingRect(block).height()
             block = block.next()
         return round(height)
