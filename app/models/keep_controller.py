@@ -66,7 +66,8 @@ class KeepController(QObject):
         elif what == "update":
             self._check(CheckForUpdate(self._bridge.new_id("update"), entry.id))
         elif self._making:
-            self._tell("A copy is being made already.", "Wait until it is done, or stop it.")
+            if self._dialog is not None:
+                self._dialog.show_problem("A copy is being made already.", "Wait until it is done, or stop it.")
         else:
             self._making, self._making_name = self._bridge.new_id("quantize"), entry.name
             self._show_making(0.0, "Waiting")
@@ -179,5 +180,6 @@ def _quality(made: ModelQuantized) -> str:
         return ""
     worse = made.perplexity / made.perplexity_before - 1
     return (
-        f"It takes {size_text(made.size_bytes)}. Perplexity of a text: {made.perplexity:.1f} ({worse:+.0%}; lower is better)."
+        f"It takes {size_text(made.size_bytes)}. Perplexity of a text: {made.perplexity:,.1f}, "
+        f"before {made.perplexity_before:,.1f} ({worse:+.1%}; lower is better)."
     )

@@ -254,6 +254,7 @@ def test_a_smaller_copy_is_made_and_its_quality_told(models):
     assert models.window.models.entry("wide-4-bit").problem == ""
     toast = next(toast for toast in models.dialog.findChildren(Toast) if toast.text == "wide 4-bit is ready.")
     assert "Perplexity" in toast.hint
+    assert "before" in toast.hint
     models.wait(lambda: not child(models.dialog, "importRow").isVisible())
 
 
@@ -266,7 +267,17 @@ def test_a_copy_that_is_stopped_is_not_there(models, monkeypatch):
     row = child(models.dialog, "importRow")
     models.wait(row.isVisible)
     models.dialog.detail.wished.emit("quantize", "8", models.dialog.detail.entry)
-    assert "A copy is being made already." in told(models)
+    refused = next(toast for toast in models.dialog.findChildren(Toast) if toast.text == "A copy is being made already.")
+    assert refused.kind == "error"
     QTest.mouseClick(child(models.dialog, "importCancel"), LEFT)
     models.wait(lambda: not row.isVisible())
     assert {path.name for path in locate().models.iterdir() if path.is_dir()} == {"fox", "wide"}
+
+
+def test_notes_fill_their_window(models):
+    pick(menu_of(models), "Name and Notes")
+    notes = child(models.dialog, "modelNotes")
+    area, save = child(notes, "modelNotesText", QPlainTextEdit), child(notes, "modelNotesSave")
+    models.wait(lambda: area.height() > 60)
+    gap = save.mapTo(notes, QPoint(0, 0)).y() - area.mapTo(notes, QPoint(0, area.height())).y()
+    assert gap < 40
