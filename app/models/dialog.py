@@ -26,6 +26,7 @@ from app.models.import_row import ImportRow
 from app.models.model_list import ModelList
 from app.models.results import ResultsView
 from app.models.source import model_source
+from app.models.words import disk_use
 from app.theme import Theme
 from app.widgets.button import Button
 from app.widgets.debounce import Debounce
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
     from app.models.hub_place import HubPlace
 
 FIRST_SIZE, LEAST_SIZE = (1080, 710), (880, 600)
-_HEADER, _LIST, _FIELD = 52, 456, 400
+_HEADER, _LIST, _FIELD, _FOOT = 52, 456, 400, 32
 _HINTS = {"discover": "Search models on Hugging Face", "machine": "Filter models on this machine"}
 _FILE_FILTER = "GGUF models (*.gguf *.GGUF);;All files (*)"
 
@@ -116,6 +117,7 @@ class ModelsDialog(QDialog):
         """Show these models; `current_id` is the one in use. What is selected stays selected while it is there."""
         keep = self._selected
         self._model.set_entries(entries, current_id or "")
+        self._list_side.show_use(entries)
         self._pages.setCurrentIndex(0 if entries else 1)
         self._import.setVisible(bool(entries) or self.discovering)
         if not entries and self.isVisible() and not self.discovering:
@@ -249,7 +251,7 @@ class ModelsDialog(QDialog):
         header.addWidget(self._where)
         self.search.setMaximumWidth(_FIELD)
         header.addWidget(self.search, 1)
-        header.addStretch(1)
+        header.addStretch()
         buttons = QHBoxLayout()
         buttons.setSpacing(8)
         buttons.addWidget(self._import)
@@ -360,7 +362,16 @@ class _ListSide(QWidget):
         self._nothing.setContentsMargins(16, 8, 16, 0)
         layout.addWidget(self._nothing)
         layout.addWidget(results, 1)
+        self._use = Label(theme, style="caption", role="ink-3", parent=self)
+        self._use.setObjectName("diskUse")
+        self._use.setContentsMargins(16, 0, 16, 0)
+        self._use.setFixedHeight(_FOOT)
+        layout.addWidget(self._use)
         theme.changed.connect(self.update)
+
+    def show_use(self, entries: Sequence[ModelEntry]) -> None:
+        """Say what all models take on the disk."""
+        self._use.setText(disk_use(entries))
 
     def show_nothing(self, query: str) -> None:
         """Say that nothing matches `query`; an empty one takes that back."""

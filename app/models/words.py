@@ -1,6 +1,7 @@
 """A model's facts in words and figures: sizes, context lengths, where it came from, what to do when it can't be used."""
 
 import datetime
+from collections.abc import Sequence
 
 from engine.core import sizes
 from engine.core.facts import ModelEntry
@@ -93,6 +94,14 @@ def copies_fact(entry: ModelEntry) -> str:
     return ", ".join(dict.fromkeys(_ORIGINS[copy.origin] for copy in entry.copies))
 
 
+def disk_use(entries: Sequence[ModelEntry]) -> str:
+    """Return what all models take on the disk, each copy counted: “7 models, 16.9 GB on disk”; "" without any."""
+    if not entries:
+        return ""
+    total = sum(entry.size_bytes + sum(copy.size_bytes for copy in entry.copies) for entry in entries)
+    return f"{sizes.count_text(len(entries), 'model')}, {size_text(total)} on disk"
+
+
 def used_fact(entry: ModelEntry) -> str:
     """Return the day a model was last used; "" where it never was."""
     return datetime.date.fromtimestamp(entry.used_at).strftime("%-d %B %Y") if entry.used_at else ""
@@ -100,7 +109,7 @@ def used_fact(entry: ModelEntry) -> str:
 
 def remedy(entry: ModelEntry) -> str:
     """Return what to do about a model that can't be used."""
-    return _REMEDIES[entry.origin]
+    return "Choose another model: Flint does not run this kind yet." if entry.unsupported else _REMEDIES[entry.origin]
 
 
 def stored_as(entry: ModelEntry) -> str:

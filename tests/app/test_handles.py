@@ -16,6 +16,7 @@ SHOWN = [
     "contextGauge",
     "contextMarker",
     "diskFree",
+    "diskUse",
     "downloadState",
     "downloadSummary",
     "factsPopover",

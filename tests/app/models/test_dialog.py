@@ -3,7 +3,7 @@ from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent
 from PySide6.QtWidgets import QAbstractButton, QApplication, QFileDialog, QLabel, QWidget
 
-from app.models.dialog import ModelsDialog, ask_for_gguf
+from app.models.dialog import LEAST_SIZE, ModelsDialog, ask_for_gguf
 from app.widgets.toast import Toast
 from tests.app.models.entries import ALL, BROKEN, LARGE, SMALL, many
 
@@ -278,3 +278,17 @@ def test_a_change_of_appearance_reaches_every_part(dialog, theme):
         if image.pixelColor(int(x * ratio), int(y * ratio)).lightness() > 240
     ]
     assert light == []
+
+
+def test_the_field_takes_the_room_there_is_and_no_more(dialog):
+    dialog.resize(1080, 710)
+    assert dialog.search.width() == 400
+    dialog.resize(*LEAST_SIZE)
+    hint = dialog.search.fontMetrics().horizontalAdvance(dialog.search.placeholderText())
+    assert dialog.search.width() > hint + 40
+
+
+def test_what_the_models_take_in_all_is_said_under_the_list(dialog):
+    use = dialog.findChild(QLabel, "diskUse")
+    assert use.isVisible()
+    assert use.text() == "4 models, 17.2 GB on disk"

@@ -1,6 +1,19 @@
+import dataclasses
+
 import pytest
 
-from app.models.words import context_text, matches, parameters_text, progress_text, row_facts, size_text, stored_as
+from app.models.words import (
+    context_text,
+    disk_use,
+    matches,
+    parameters_text,
+    progress_text,
+    remedy,
+    row_facts,
+    size_text,
+    stored_as,
+)
+from engine.core.facts import ModelCopy
 from tests.app.models.entries import BROKEN, FILE, LARGE, SMALL
 
 
@@ -70,3 +83,15 @@ def test_a_query_finds_a_model_by_any_of_its_facts(query):
 
 def test_a_query_with_one_word_that_is_nowhere_finds_nothing():
     assert not matches(LARGE, "gemma starter")
+
+
+def test_what_all_models_take_counts_each_copy():
+    twice = dataclasses.replace(LARGE, copies=(ModelCopy("b", "/b", "ollama", 3_100_000_000),))
+    assert disk_use(()) == ""
+    assert disk_use((SMALL,)) == "1 model, 144 MB on disk"
+    assert disk_use((SMALL, twice)) == "2 models, 20.1 GB on disk"
+
+
+def test_a_model_of_a_kind_that_does_not_run_is_not_to_be_fetched_again():
+    assert "Download it again" in remedy(BROKEN)
+    assert "again" not in remedy(dataclasses.replace(BROKEN, unsupported=True))
