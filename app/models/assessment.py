@@ -7,7 +7,8 @@ from app.models.badge import BadgeKind
 from app.models.machine import Machine
 from engine.core.context import LARGEST_DEFAULT_CONTEXT, context_limit
 from engine.core.record import Record
-from engine.models.fit import Fit, Verdict, change, decode_ceiling, judge, largest_context, predict
+from engine.models.fit import Fit, Verdict, change, decode_ceiling, judge, largest_context
+from engine.models.load_plan import predict_unread
 
 type Standing = Literal["unknown", "fits", "less", "no"]
 
@@ -38,7 +39,13 @@ def figures(config: str, size_bytes: int, context: int, machine: Machine) -> Fig
     `size_bytes` is what its files hold, 0 where that is not known. It takes some 50 ms: not for the window's thread.
     """
     try:
-        fit = predict(json.loads(config), context=context, metal=machine.metal, weights_bytes=size_bytes or None)
+        fit = predict_unread(
+            json.loads(config),
+            context=context,
+            metal=machine.metal,
+            memory_bytes=machine.memory_bytes,
+            size_bytes=size_bytes,
+        )
         verdict = judge(fit, machine.budget, machine.max_buffer)
     except Exception:  # A config from anywhere can be wrong in any way.
         return None

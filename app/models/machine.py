@@ -13,13 +13,15 @@ _GRAIN = 250_000_000
 class Machine(Record):
     """Sizes in bytes, bandwidth in bytes a second; None where it is not known.
 
-    `budget` is what a model may take now, `max_buffer` the largest single array, `metal` whether MLX computes on the GPU.
+    `budget` is what a model may take now, `max_buffer` the largest single array, `metal` whether MLX computes on the GPU,
+    `memory_bytes` all the memory there is.
     """
 
     budget: int
     max_buffer: int | None = None
     bandwidth: float | None = None
     metal: bool = False
+    memory_bytes: int = 0
 
 
 def read_machine(budget: int = 0) -> Machine:
@@ -28,7 +30,7 @@ def read_machine(budget: int = 0) -> Machine:
     The budget goes up and down with what else runs: it is rounded down, so that not every breath is another machine.
     """
     whole = (budget or read_memory().budget) // _GRAIN * _GRAIN
-    return Machine(whole, None, _device().bandwidth_bytes_per_s, sys.platform == "darwin")
+    return Machine(whole, None, _device().bandwidth_bytes_per_s, sys.platform == "darwin", _device().memory_bytes)
 
 
 @functools.cache

@@ -21,7 +21,7 @@ from engine.hardware.meters import read_memory
 from engine.models.fit import LARGEST_CHUNK, Fit, Offer, change, decode_ceiling, degrade, judge, largest_context, predict
 from engine.models.kv_memory import BITS
 from engine.models.library import Library
-from engine.models.load_plan import plan_load, predict_load
+from engine.models.load_plan import plan_load, predict_load, predict_unread
 
 PART_NAMES = {"weights": "Weights", "cache": "KV cache", "prefill": "Prefill"}
 CHANGE_NAMES = {"chunk": "Smaller chunks", "kv_bits": "KV cache at fewer bits", "context": "Shorter context"}
@@ -72,7 +72,7 @@ def _predict(model: str, library: Library, preferences: Preferences, asked: Aske
         except ModelNotFound:
             if model.count("/") != 1 or path.is_absolute() or model.startswith((".", "~")):
                 raise
-            name, fit = _predict_on_hub(model, options)
+            name, fit = _predict_on_hub(model, options, device)
         else:
             _check(entry)
             weights: Any = preferences.get("weights") or "auto"
@@ -82,14 +82,16 @@ def _predict(model: str, library: Library, preferences: Preferences, asked: Aske
     return (change(fit, context=trained) if trained and trained < fit.context else fit), name
 
 
-def _predict_on_hub(model_id: str, options: dict[str, Any]) -> tuple[str, Fit]:
+def _predict_on_hub(model_id: str, options: dict[str, Any], device: Device) -> tuple[str, Fit]:
     """The name and prediction of a model that is not on this machine: its config is asked for, nothing else."""
     detail = open_hub().describe(model_id)
     try:
         config = json.loads(detail.config)
     except ValueError:
         raise ModelBroken(f"{model_id} has no config.json that can be read.", "Choose another repository.") from None
-    return detail.model.name, predict(config, weights_bytes=detail.model.size_bytes or None, **options)
+    return detail.model.name, predict_unread(
+        config, memory_bytes=device.memory_bytes, size_bytes=detail.model.size_bytes, **options
+    )
 
 
 def _check(entry: ModelEntry) -> None:

@@ -26,11 +26,12 @@ from engine.core.sizes import GIGABYTE, size_text
 from engine.hardware.device import Device, read_device
 from engine.hardware.meters import read_memory
 from engine.models.backoff import Backoff
-from engine.models.fit import decode_ceiling, judge, largest_context, predict
+from engine.models.fit import decode_ceiling, judge, largest_context
 from engine.models.hub import MOST_FOUND, Hub
 from engine.models.hub_facts import WEIGHTS
 from engine.models.hub_token import HubToken
 from engine.models.huggingface_cache import cache_folder
+from engine.models.load_plan import predict_unread
 from engine.models.repository_download import RepositoryDownload, alone
 
 LOOK_S = 0.2
@@ -97,9 +98,10 @@ def verdict_of(model: HubModel, budget: int, device: Device) -> dict[str, Any]:
     unknown: dict[str, Any] = {"fits": None, "max_context": None, "peak_bytes": None, "decode_ceiling_tps": None}
     try:
         config = json.loads(model.config)
-        size = model.size_bytes or None
         context = context_limit(None, model.context)
-        fit = predict(config, context=context, metal=device.metal, weights_bytes=size)
+        fit = predict_unread(
+            config, context=context, metal=device.metal, memory_bytes=device.memory_bytes, size_bytes=model.size_bytes
+        )
     except Exception:
         return unknown
     return {

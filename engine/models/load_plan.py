@@ -1,14 +1,14 @@
 """What the loader would make of a model on this machine: what its weights take in memory, and in which type it computes."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from engine.core.facts import Weights
 from engine.models.facts import count_parameters, read_config
-from engine.models.fit import Fit, predict
+from engine.models.fit import LARGEST_CHUNK, Fit, predict
 from engine.models.kv_memory import KVBits
 from engine.models.record import read_record
 from engine.models.safetensors_file import TensorSpec, check_safetensors
@@ -66,6 +66,39 @@ def predict_load(plan: LoadPlan, *, context: int, chunk: int, metal: bool, kv_bi
         element_bytes=plan.element_bytes,
         weights_bytes=plan.weights_bytes,
     )
+
+
+def predict_unread(
+    config: Mapping[str, Any],
+    *,
+    context: int,
+    metal: bool,
+    memory_bytes: int,
+    size_bytes: int = 0,
+    chunk: int = LARGEST_CHUNK,
+    kv_bits: KVBits = "off",
+    weights: Weights = "auto",
+) -> Fit:
+    """Return what a model takes once it is here and loaded, of which only the config is known, as of one on the hub.
+
+    `size_bytes` is what its files hold, 0 where that is not known: on Metal they are taken as they are. On a CPU with
+    `memory_bytes` everything is held in float32, or packed with scales in float32, as `plan_load` says.
+
+    Raises `ModelBroken` when the config does not describe a model.
+    """
+    run: Any = {"context": context, "kv_bits": kv_bits, "chunk": chunk, "metal": metal}
+    if metal:
+        return predict(config, **run, weights_bytes=size_bytes or None)
+    unpacked = predict(_without_packing(config), **run, element_bytes=4)
+    if weights == "dense" or (weights == "auto" and unpacked.weights_bytes <= memory_bytes // DENSE_SHARE):
+        return unpacked
+    return predict(config, **run, element_bytes=4)
+
+
+def _without_packing(config: Mapping[str, Any]) -> dict[str, Any]:
+    plain = {name: value for name, value in config.items() if name not in ("quantization", "quantization_config")}
+    text = plain.get("text_config")
+    return {**plain, "text_config": _without_packing(text)} if isinstance(text, dict) else plain
 
 
 def _of_folder(folder: Path) -> tuple[dict[str, Any], list[TensorSpec], bool]:

@@ -1,5 +1,6 @@
 """`flint models search`, `pull` and `fit` against the hub on loopback: what is printed, what is kept, and kill -9 on the way."""
 
+import dataclasses
 import json
 import os
 import random
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from engine.cli.main import run
+from engine.hardware.device import read_device
 from engine.models.huggingface_cache import cache_folder, cached_repositories
 from engine.models.transfer import CHUNK, PARTIAL
 from tests.hub.repositories import MadeUp, Repository
@@ -133,11 +135,15 @@ def test_pull_says_what_it_waits_for_and_goes_on(server, capsys):
     assert "Trying again in" in lines(capsys)[1]
 
 
-def test_fit_asks_the_hub_for_a_config_and_for_nothing_else(server, capsys):
+@pytest.mark.parametrize("metal", [True, False])
+def test_fit_asks_the_hub_for_a_config_and_for_nothing_else(server, capsys, monkeypatch, metal):
+    device = dataclasses.replace(read_device(), metal=metal, memory_bytes=64 << 30)
+    monkeypatch.setattr("engine.cli.fit.read_device", lambda: device)
     assert run(["models", "fit", NAME, "--context", "8192", "--json"]) == 0
     told = json.loads(lines(capsys)[0][0])
     assert (told["model"], told["context"], told["fits"]) == ("Small 1B 4-bit", 8192, True)
-    assert told["weights_bytes"] == 400_000
+    # A CPU unpacks what it fetched: what the files hold is not what the model takes there.
+    assert (told["weights_bytes"] == 400_000) is metal
     assert not server.requests("cdn/")
 
 

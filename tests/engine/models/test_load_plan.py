@@ -7,7 +7,7 @@ import pytest
 from engine.core.errors import ModelBroken
 from engine.core.facts import ModelEntry
 from engine.hardware.meters import total_bytes
-from engine.models.load_plan import plan_load
+from engine.models.load_plan import plan_load, predict_unread
 from tests.models.tiny import tiny_llama
 
 
@@ -75,3 +75,19 @@ def test_a_gguf_is_planned_as_what_it_is_imported_to(starter_gguf, starter):
 def test_a_folder_without_a_config_is_refused(tmp_path):
     with pytest.raises(ModelBroken, match=r"has no config\.json"):
         plan_load(tmp_path, metal=True, memory_bytes=2**40)
+
+
+@pytest.mark.parametrize("weights", ["auto", "as-stored", "dense"])
+@pytest.mark.parametrize("kind", ["plain", "packed"])
+def test_of_the_config_alone_is_foretold_what_it_takes_once_it_is_here(folders, kind, weights):
+    config = json.loads((folders[kind] / "config.json").read_text())
+    for memory in (2**20, 2**40):
+        known = plan_load(folders[kind], metal=False, memory_bytes=memory, weights=weights)
+        fit = predict_unread(config, context=64, metal=False, memory_bytes=memory, weights=weights)
+        assert fit.weights_bytes == pytest.approx(known.weights_bytes, rel=0.01)
+        assert fit.plan.element_bytes == known.element_bytes
+
+
+def test_on_metal_the_files_are_taken_as_the_hub_counts_them(folders):
+    config = json.loads((folders["packed"] / "config.json").read_text())
+    assert predict_unread(config, context=64, metal=True, memory_bytes=2**40, size_bytes=12_345).weights_bytes == 12_345
