@@ -128,12 +128,23 @@ def _latent(module: str, text: Mapping[str, Any], kind: str) -> Part:
         matrices.append(Matrix("attention", "embed_q", rank, nope, copies=heads, read=heads))
         matrices.append(Matrix("attention", "unembed_out", value, rank, copies=heads, read=heads))
         index = number(text, "index_head_dim")
+        index_heads = number(text, "index_n_heads") if index else 0
         if index:
-            index_heads = number(text, "index_n_heads")
             matrices.append(Matrix("attention", "wq_b", index_heads * index, query_rank))
             matrices.append(Matrix("attention", "wk", index, hidden))
             matrices.append(Matrix("attention", "weights_proj", index_heads, hidden))
-        attention = Attention("latent", heads, 1, rank, rope, query_dim=nope, output_dim=value, index_dim=index)
+        attention = Attention(
+            "latent",
+            heads,
+            1,
+            rank,
+            rope,
+            query_dim=nope,
+            output_dim=value,
+            index_dim=index,
+            index_heads=index_heads,
+            index_most=number(text, "index_topk"),
+        )
         return attention, tuple(matrices), query_rank + rank + 2 * index
     matrices.append(Matrix("attention", "kv_b_proj", heads * (nope + value), rank))
     cached = cast(CacheKind, kind)

@@ -23,7 +23,7 @@ UNPACKED, UNPACKED_LATENTS, UNPACKED_IN_PARALLEL = 3, 4, 5
 """Packed layers that are unpacked at once while a token is written; most where a state space runs beside the attention."""
 GROWN_AT_ONCE = 0.3
 """The share of packed layers that hold both their old and their grown buffers while a token is written, as measured."""
-MASK_BYTES = 1
+MASK_BYTES, ORDER_BYTES = 1, 4
 SAMPLING_COPIES = 6
 """Arrays of the vocabulary's size that drawing a token makes, in float32: sorted, their order, sums, masks."""
 _FUSED_HEADS = frozenset((64, 72, 80, 96, 128))
@@ -127,17 +127,25 @@ def _of_layer(layer: Layer, shape: Shape, step: Step) -> Transient:
 def scores_bytes(attention: Attention, step: Step) -> float:
     """Return query heads · chunk · rows · bytes, once where MLX works in place, twice with sinks or a latent's rotary scores.
 
-    The mask adds a byte a query and row. A fused kernel holds neither; the rotary scores of a latent layer are its mask, and
-    are held all the same.
+    The mask adds a byte a query and row, an indexer what it chooses by. A fused kernel holds neither scores nor mask; the
+    rotary scores of a latent layer are its mask, and are held all the same.
     """
     rows = _rows_seen(attention, step)
     cells = step.chunk * rows
     whole = attention.heads * cells * step.element_bytes
     if is_fused(attention, step):
         masked = attention.window and attention.window < step.context
-        return whole if attention.kind == "latent" else float(cells * MASK_BYTES if masked else 0)
+        plain = float(cells * MASK_BYTES if masked else 0)
+        return whole + _chosen(attention, step, cells) if attention.kind == "latent" else plain
     times = 2 if attention.sinks or attention.kind == "latent" else 1
-    return times * whole + cells * MASK_BYTES
+    return times * whole + cells * MASK_BYTES + _chosen(attention, step, cells)
+
+
+def _chosen(attention: Attention, step: Step, cells: int) -> float:
+    """Return what an indexer takes to choose rows: a score a head and their sum, their order, and a mask of its own."""
+    if not attention.index_heads or step.context <= attention.index_most:
+        return 0.0
+    return cells * ((attention.index_heads + 1) * step.element_bytes + ORDER_BYTES + MASK_BYTES)
 
 
 def _scores_formula(attention: Attention, step: Step) -> str:

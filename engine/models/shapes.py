@@ -36,8 +36,9 @@ class Attention:
 
     `kind` is the cache: `growing`; `sliding` sees the newest `window` tokens; `chunked` keeps the newest `window`; `latent`
     keeps one row of `key_dim` and one of `value_dim` for all heads, and expands them to `query_dim` and `output_dim` a head.
-    An indexer keeps `index_dim` more. `shared` layers read an earlier layer's rows and keep none. `sinks` add a column to the
-    scores; `normed` queries and keys have a norm of their own.
+    An indexer keeps `index_dim` more; once there are over `index_most` rows, its `index_heads` score them all. `shared` layers
+    read an earlier layer's rows and keep none. `sinks` add a column to the scores; `normed` queries and keys have a norm of
+    their own.
     """
 
     kind: CacheKind
@@ -52,6 +53,8 @@ class Attention:
     sinks: bool = False
     normed: bool = False
     index_dim: int = 0
+    index_heads: int = 0
+    index_most: int = 0
 
     @property
     def row(self) -> int:

@@ -289,3 +289,12 @@ def test_what_one_token_was_seen_to_take_counts_where_it_is_more():
     assert as_seen(fit, 0) is fit
     assert as_seen(fit, round(expected)) is fit
     assert as_seen(fit, round(expected * 2)).kv_bytes == 2 * fit.kv_bytes
+
+
+def test_an_indexer_scores_every_row_for_each_of_its_heads():
+    config = {**published("deepseek-v3"), "model_type": "deepseek_v32", "index_head_dim": 128, "index_topk": 2048}
+    one, many = (predict({**config, "index_n_heads": heads}, context=32_768, metal=True) for heads in (1, 64))
+    scores = 63 * 2048 * 32_768 * 2
+    assert many.peak_bytes - many.weights_bytes - (one.peak_bytes - one.weights_bytes) == pytest.approx(scores, rel=0.02)
+    short = [predict({**config, "index_n_heads": heads}, context=2048, metal=True) for heads in (1, 64)]
+    assert short[0].peak_bytes - short[0].weights_bytes == short[1].peak_bytes - short[1].weights_bytes
