@@ -122,8 +122,8 @@ def build(config: dict[str, Any]) -> Any:
     return model
 
 
-def measure(model: Any, context: int, kv_bits: str, chunk: int) -> int:
-    """The peak in bytes of reading a prompt and writing a few tokens, `context` in all."""
+def measure(model: Any, context: int, kv_bits: str, chunk: int, vocabulary: int = 500) -> int:
+    """The peak in bytes of reading a prompt and writing a few tokens, `context` in all; ids are below `vocabulary`."""
     import mlx.core as mx
 
     from engine.cache.make import make_cache
@@ -135,7 +135,7 @@ def measure(model: Any, context: int, kv_bits: str, chunk: int) -> int:
     done, prompt = 0, context - WRITTEN
     while done < prompt:
         count = min(chunk, prompt - done)
-        model(mx.array([[(done + index) * 31 % 500 for index in range(count)]]), cache=cache)
+        model(mx.array([[(done + index) * 31 % vocabulary for index in range(count)]]), cache=cache)
         mx.eval([layer.state for layer in cache])
         done += count
     for token in range(WRITTEN):
@@ -158,13 +158,13 @@ def one(name: str, model: Any, context: int, kv_bits: str, chunk: int) -> Run:
 
 def table(runs: list[Run]) -> str:
     """The runs as people read them."""
-    head = f"{'model':<12} {'context':>8} {'KV':>4} {'chunk':>6} {'predicted MB':>13} {'measured MB':>12} {'ratio':>6} {'s':>5}"
+    head = f"{'model':<30} {'context':>8} {'KV':>4} {'chunk':>6} {'predicted MB':>13} {'measured MB':>12} {'ratio':>6} {'s':>5}"
     return "\n".join([head, *(row(run) for run in runs)])
 
 
 def row(run: Run) -> str:
     sizes = f"{run.predicted / 1e6:>13,.1f} {run.measured / 1e6:>12,.1f}"
-    return f"{run.model:<12} {run.context:>8,} {run.kv_bits:>4} {run.chunk:>6} {sizes} {run.ratio:>6.3f} {run.seconds:>5.0f}"
+    return f"{run.model:<30} {run.context:>8,} {run.kv_bits:>4} {run.chunk:>6} {sizes} {run.ratio:>6.3f} {run.seconds:>5.0f}"
 
 
 def main() -> None:
