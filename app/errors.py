@@ -1,10 +1,14 @@
 """Turns an error into what a person is shown: one sentence, what to do, and whether it stays. Never a traceback."""
 
+import contextlib
 import re
+from collections.abc import Iterator
 from typing import Literal
 
+from PySide6.QtCore import SignalInstance
+
 from engine.core import errors
-from engine.core.errors import ErrorInfo, describe
+from engine.core.errors import ErrorInfo, FlintError, describe
 from engine.core.record import Record
 
 type Place = Literal["", "models", "settings"]
@@ -60,6 +64,15 @@ class Notice(Record):
     def action(self) -> str:
         """The words of a link to `place`, or nothing."""
         return {"models": "Open Models", "settings": "Open Settings", "": ""}[self.place]
+
+
+@contextlib.contextmanager
+def telling(failed: SignalInstance) -> Iterator[None]:
+    """Tell by a signal, as an `ErrorInfo`, what goes wrong inside."""
+    try:
+        yield
+    except FlintError as error:
+        failed.emit(error.info())
 
 
 def notice(error: ErrorInfo | BaseException) -> Notice:

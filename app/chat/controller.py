@@ -1,7 +1,7 @@
 """The open chat: what people do in it, and what of it is shown."""
 
 import contextlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from PySide6.QtCore import QObject, Signal
@@ -9,6 +9,7 @@ from PySide6.QtCore import QObject, Signal
 from app.chat.composer.drafts import Drafts
 from app.chat.page import ChatPage
 from app.chat.replies import Pending, Replies
+from app.errors import telling
 from engine.chats.attachment import Attachment
 from engine.chats.beginning import Beginning
 from engine.chats.records import StoredMessage
@@ -283,10 +284,6 @@ class ChatController(QObject):
             self.messages_shown.emit()
         self.chats_changed.emit()
 
-    @contextlib.contextmanager
-    def reporting(self) -> Iterator[None]:
+    def reporting(self) -> contextlib.AbstractContextManager[None]:
         """Tell of what goes wrong inside."""
-        try:
-            yield
-        except FlintError as error:
-            self.failed.emit(error.info())
+        return telling(self.failed)

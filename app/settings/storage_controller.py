@@ -3,6 +3,7 @@
 from PySide6.QtCore import QObject, Signal
 
 from app.bridge import Bridge
+from app.errors import telling
 from app.settings.panel import SettingsPanel
 from app.widgets.question import ask_to_remove
 from engine.chats.store import ChatStore
@@ -55,11 +56,9 @@ class StorageController(QObject):
 
     def _count(self) -> tuple[int, int]:
         """Return how many chats are in the trash, and how many messages in the trash of other chats."""
-        try:
+        with telling(self.failed):
             return len(self._store.trash()), self._store.trashed_messages()
-        except FlintError as error:
-            self.failed.emit(error.info())
-            return 0, 0
+        return 0, 0
 
     def ask_to_empty(self) -> None:
         """Ask whether the trash is to be emptied, and do it then."""
@@ -75,10 +74,8 @@ class StorageController(QObject):
         ask_to_remove(self._panel.window(), "emptyTrash", text, more, "Delete", self._empty)
 
     def _empty(self) -> None:
-        try:
+        with telling(self.failed):
             self._remove()
-        except FlintError as error:
-            self.failed.emit(error.info())
         self.refresh()
 
     def _remove(self, older_than_s: float | None = None) -> None:

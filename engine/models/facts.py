@@ -7,6 +7,7 @@ from typing import Any
 
 from engine.core.errors import ModelBroken
 from engine.core.json_file import read_object
+from engine.models.config_fields import number
 from engine.models.safetensors_file import TensorSpec, check_safetensors
 
 # Layers that keep a state of constant size instead of a KV cache.
@@ -77,15 +78,15 @@ def _facts(config: Mapping[str, Any], parameters: int) -> Facts:
     # A model that also sees pictures keeps its language model's facts one level down.
     nested = config.get("text_config")
     text = {**config, **nested} if isinstance(nested, dict) else config
-    layers, hidden = _number(text, "num_hidden_layers", "n_layers", "n_layer"), _number(text, "hidden_size", "n_embd", "dim")
-    heads = _number(text, "num_attention_heads", "n_heads", "n_head")
-    kv_heads = _number(text, "num_key_value_heads", "n_kv_heads") or heads
-    head_dim = _number(text, "head_dim") or (hidden // heads if heads else 0)
+    layers, hidden = number(text, "num_hidden_layers", "n_layers", "n_layer"), number(text, "hidden_size", "n_embd", "dim")
+    heads = number(text, "num_attention_heads", "n_heads", "n_head")
+    kv_heads = number(text, "num_key_value_heads", "n_kv_heads") or heads
+    head_dim = number(text, "head_dim") or (hidden // heads if heads else 0)
     kinds = text.get("layer_types")
     attending = layers
     if isinstance(kinds, list) and len(kinds) == layers:
         attending = sum(kind not in _WITHOUT_KV for kind in kinds)
-    latent = _number(text, "kv_lora_rank")
+    latent = number(text, "kv_lora_rank")
     model_type = config.get("model_type")
     bits = _bits(config)
     return Facts(
@@ -95,22 +96,14 @@ def _facts(config: Mapping[str, Any], parameters: int) -> Facts:
         heads=heads,
         kv_heads=kv_heads,
         head_dim=head_dim,
-        context=_number(text, "max_position_embeddings", "n_positions", "max_seq_len", "n_ctx"),
-        vocab=_number(text, "vocab_size"),
+        context=number(text, "max_position_embeddings", "n_positions", "max_seq_len", "n_ctx"),
+        vocab=number(text, "vocab_size"),
         quantization=_quantization(config),
         bits=bits,
         parameters=parameters,
         attention_layers=attending,
-        kv_width=latent + _number(text, "qk_rope_head_dim") if latent else 2 * kv_heads * head_dim,
+        kv_width=latent + number(text, "qk_rope_head_dim") if latent else 2 * kv_heads * head_dim,
     )
-
-
-def _number(config: Mapping[str, Any], *names: str) -> int:
-    for name in names:
-        value = config.get(name)
-        if isinstance(value, int) and not isinstance(value, bool) and value > 0:
-            return value
-    return 0
 
 
 def _rule(config: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -13,6 +13,7 @@ from engine.core.paths import Paths
 from engine.models import lmstudio, ollama, starter
 from engine.models.duplicates import Duplicates
 from engine.models.entries import GgufEntries, cached_entry, entry_of, folder_entry
+from engine.models.folders import visible_folders
 from engine.models.huggingface_cache import cache_folder, cached_repositories
 from engine.models.names import full_name, human_name
 from engine.models.notebook import Notebook
@@ -94,7 +95,7 @@ class Library:
         source = starter.starter_file(self._package)
         if source is None:
             return None
-        for folder in _folders(self._own):
+        for folder in visible_folders(self._own):
             if _comes_from(folder, source):
                 entry = folder_entry(folder, "starter", starter.ID, starter.NAME)
                 if not entry.problem:
@@ -142,7 +143,7 @@ class Library:
 
     def _own_entries(self) -> Iterator[ModelEntry]:
         source = starter.starter_file(self._package)
-        for folder in _folders(self._own):
+        for folder in visible_folders(self._own):
             if source is not None and _comes_from(folder, source):
                 continue  # The starter's entry stands for it.
             if any(next(folder.glob(pattern), None) for pattern in _MODEL_FILES):
@@ -183,14 +184,6 @@ class Library:
             entry = self._ggufs.entry(model.path, "ollama", model.name, "")
             name = model.name if entry.name == human_name(model.path.stem) else entry.name
             yield dataclasses.replace(entry, name=name, problem=entry.problem.replace(model.path.name, model.name))
-
-
-def _folders(root: Path) -> list[Path]:
-    """Return the visible folders in `root`; none when it does not exist or may not be read."""
-    try:
-        return sorted(path for path in root.iterdir() if not path.name.startswith(".") and path.is_dir())
-    except OSError:
-        return []
 
 
 def _ggufs(root: Path) -> list[Path]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from engine.core.json_file import read_object
+from engine.models.folders import visible_folders
 from engine.models.gguf_header import first_parts
 
 PARTIAL = ".part"
@@ -44,8 +45,8 @@ def model_folders(environ: Mapping[str, str]) -> tuple[Path, ...]:
 
 def repositories(root: Path) -> Iterator[LmStudioRepository]:
     """Yield the repositories under a models folder; nothing deeper than LM Studio itself looks."""
-    for publisher in _folders(root):
-        for folder in _folders(publisher):
+    for publisher in visible_folders(root):
+        for folder in visible_folders(publisher):
             try:
                 files = [path for path in folder.iterdir() if not path.name.startswith(".")]
             except OSError:
@@ -75,10 +76,3 @@ def _downloads(home: Path) -> Path | None:
     except (OSError, ValueError):
         return None
     return Path(folder) if isinstance(folder, str) and Path(folder).is_absolute() and "\0" not in folder else None
-
-
-def _folders(root: Path) -> list[Path]:
-    try:
-        return sorted(path for path in root.iterdir() if not path.name.startswith(".") and path.is_dir())
-    except OSError:
-        return []

@@ -1,8 +1,7 @@
 """Chats into files and out of them: what the sidebar wishes for, done on a thread of its own, one thing at a time."""
 
-import contextlib
 import datetime
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +11,7 @@ from app.chat.sidebar.file_dialogs import JSON, MARKDOWN, ask_for_chats, ask_for
 from app.chat.sidebar.list_controller import ChatListController
 from app.chat.sidebar.long_work import LongWork, Progress
 from app.chat.sidebar.sidebar import Sidebar
+from app.errors import telling
 from app.widgets.toast import Toaster
 from engine.chats.file_names import safe_name
 from engine.chats.store import ChatStore
@@ -79,7 +79,7 @@ class TransferController(QObject):
 
     def export_all(self) -> None:
         """Export every chat outside the trash to one file, with everything in them."""
-        with self._telling():
+        with telling(self.failed):
             chats = tuple(chat.id for chat in self._store.chats())
             if chats:
                 self.export(chats, "json")
@@ -89,7 +89,7 @@ class TransferController(QObject):
     def export(self, chat_ids: tuple[str, ...], form: str) -> None:
         """Ask where to, then write; `form` is "markdown", "json", or "" to have that asked, too."""
         window = self._sidebar.window()
-        with self._telling():
+        with telling(self.failed):
             folder = self._store.recall(_FOLDER)
             if len(chat_ids) == 1:
                 name = safe_name(self._store.read_chat(chat_ids[0]).chat.title)
@@ -141,7 +141,7 @@ class TransferController(QObject):
         self._toaster.show(f"“{path.name}” was written.", f"It is in {path.parent}.")
 
     def _keep_folder(self, folder: Path) -> None:
-        with self._telling():
+        with telling(self.failed):
             self._store.remember(_FOLDER, str(folder))
 
     # -- import -----------------------------------------------------------------------------------------------------
@@ -152,7 +152,7 @@ class TransferController(QObject):
 
     def _import(self, paths: tuple[str | Path, ...]) -> None:
         if not paths:
-            with self._telling():
+            with telling(self.failed):
                 ask_for_chats(self._sidebar.window(), self._store.recall(_FOLDER), self._import)
             return
         from engine.chats.import_files import import_files
@@ -186,13 +186,6 @@ class TransferController(QObject):
         self._done = done
         self._sidebar.transfer.begin(what)
         self._work.start(work)
-
-    @contextlib.contextmanager
-    def _telling(self) -> Iterator[None]:
-        try:
-            yield
-        except FlintError as error:
-            self.failed.emit(error.info())
 
 
 def _left_out(report: "ImportReport", *, known: bool = True) -> str:
