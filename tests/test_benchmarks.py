@@ -15,6 +15,7 @@ FOLDER = ROOT / "tests" / "benchmarks"
 FIELDS = {"benchmark", "ratio", "bound", "wanted", "against", "holds", "machine"}
 PROMISED = {
     "decode_rate",
+    "download_decode",
     "flush",
     "gui_memory",
     "open_chat",

@@ -16,7 +16,7 @@ from typing import Any
 from engine.core.connection import Connection
 from engine.core.errors import FlintError
 from engine.core.facts import Message, Weights
-from engine.core.messages import Failed, Finished, Generate, LoadModel, TextDelta
+from engine.core.messages import Command, Event, Failed, Finished, Generate, LoadModel, TextDelta
 from engine.core.paths import locate
 from engine.core.preferences import Preferences
 from engine.core.settings import Sampling
@@ -108,6 +108,14 @@ class FlintEngine:
             elif isinstance(event, Finished) and event.reply:
                 read = event.reply.prompt_tokens - event.reply.cached_tokens
         return Run("".join(texts), seen, read, first - called, last - first)
+
+    def ask(self, command: Command) -> list[Event]:
+        """Send a command and return its events; raises `FlintError` when it fails."""
+        self._connection.send(command)
+        events = list(self._connection.wait(command.request_id, REPLY_TIMEOUT_S))
+        if isinstance(events[-1], Failed):
+            raise FlintError(events[-1].error.text, events[-1].error.hint)
+        return events
 
     def close(self) -> None:
         """Stop and join the engine's threads."""
