@@ -7,7 +7,7 @@ import tempfile
 import time
 from pathlib import Path
 
-PATIENCE_S = 60
+PATIENCE_S = 180
 _SCREEN = {"name": "pictures", "x": 0, "y": 0, "width": 1920, "height": 1200, "logicalDpi": 96, "logicalBaseDpi": 96, "dpr": 1}
 
 

@@ -167,7 +167,7 @@ class Pictures:
 
     def quantizing(self) -> None:
         self._wish("quantize", "4")
-        self.wait(lambda: self.driver.part("importProgress").value() > 300)
+        self.wait(lambda: self.driver.part("importProgress").value() > 100)
         self._take("machine-quantizing", 50)
         self._wish("quantize", "8")
         self._take("machine-quantizing-refused", 100)
@@ -220,7 +220,7 @@ class Pictures:
         self._take("discover-results", 1000)
         self.found.click("filterQuantization")
         self._take("discover-filter")
-        self.found.page.quantization.menu.close()
+        self.found.page.filters.quantization.menu.close()
         self.found.click("fitsOnly")
         self._take("discover-fits-only")
         self.found.click("fitsOnly")
