@@ -162,6 +162,7 @@ class Session:
             context=room.context,
             cached=self._cached(request, fitted.policy, planned.ids, planned.pinned, not writing),
             left_out=room.left_out,
+            left_out_tokens=room.left_out_tokens,
         )
 
     def count(self, asked: CountPrompt, *, idle: Callable[[], bool]) -> Steps[PromptCounted]:

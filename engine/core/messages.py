@@ -270,7 +270,8 @@ class PromptInspected(Record):
     Each different id stands once in `known_ids`, with its text (empty where it is only a part of a character), its bytes in
     hexadecimal and whether it is special at the same place of `texts`, `bytes_hex` and `special`. Section i reaches up to the
     token `section_ends[i]` and belongs to a message of `section_roles[i]`: "system", "user", "assistant", or "template" for
-    what the template adds by itself. `left_out` messages, the oldest, did not fit into the `context`.
+    what the template adds by itself. `left_out` messages, the oldest, did not fit into the `context`, and with them
+    `left_out_tokens`; of what is there, all but the first `pinned` tokens may leave it while the reply is made.
     """
 
     request_id: str
@@ -288,6 +289,8 @@ class PromptInspected(Record):
     special: tuple[bool, ...]
     section_roles: tuple[str, ...]
     section_ends: tuple[int, ...]
+    left_out_tokens: int = 0
+    pinned: int = 0
 
 
 class TextDelta(Record):

@@ -29,5 +29,6 @@ def inspected(
         section_roles=tuple(part.role for part in parts),
         section_ends=tuple(ends),
         text=prompt.text,
+        pinned=planned.pinned,
         **known,
     )

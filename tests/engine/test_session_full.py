@@ -7,7 +7,7 @@ import pytest
 from engine.core.errors import ContextFull
 from engine.core.facts import Message
 from engine.session import Session
-from tests.engine.talk import GREEDY, agree, ask, assistant, user
+from tests.engine.talk import GREEDY, agree, ask, assistant, request, user
 
 SYSTEM = Message("system", "You are brief.")
 TRAINED = 200
@@ -130,6 +130,18 @@ def test_in_a_window_smaller_than_the_trained_length_the_newest_tokens_stay_and_
     assert dropped == sorted(dropped)
     assert dropped[-1] >= 8
     assert max(read[1:]) <= 45
+
+
+def test_what_left_while_a_reply_was_made_is_found_in_its_prompt(tiny_loaded):
+    session, seen = session_of(tiny_loaded), set()
+    for chat, answer in long_chat(session, 12, context=100):
+        asked, facts = request(chat, SHORT, context=100), answer.facts
+        shown, ends = session.inspect(asked, "look"), session._fitted(asked).plan.ends
+        assert len(shown.ids) == facts.prompt_tokens
+        edge = shown.pinned + facts.dropped_tokens - shown.left_out_tokens
+        assert sum(shown.pinned < end <= edge for end in ends) == facts.dropped_messages - shown.left_out
+        seen.add((shown.left_out > 0, edge > shown.pinned))
+    assert seen == {(False, False), (False, True), (True, False), (True, True)}
 
 
 @pytest.mark.parametrize("when", ["roll", "stop"])

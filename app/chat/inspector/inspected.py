@@ -23,12 +23,16 @@ UNLOADED = (
 
 
 class Reading(Record):
-    """How a prompt was read: its first `cached` tokens were known; `word` names the others, `note` counts both."""
+    """How a prompt was read: its first `cached` tokens were known; `word` names the others, `note` counts both.
+
+    The tokens in `gone` left the context while the reply was made.
+    """
 
     cached: int
     word: str
     note: str
     remark: str = ""
+    gone: range = range(0)
 
 
 def described(target: StoredMessage | None, order: Sequence[str]) -> str:
@@ -53,15 +57,27 @@ def reading_of(prompt: PromptInspected, reply: StoredMessage | None, known: int 
         return Reading(cached, word, f"{cached:,} cached, {total - cached:,} {word}", " ".join(remarks))
     begun = facts.resumed[-1] if facts.resumed else 0
     given = facts.prompt_tokens + begun
+    gone = range(0)
     if facts.fingerprint != prompt.fingerprint or given != total:
         remarks.append(
             f"The reply was written by {facts.model} from {count_text(given, 'token')}. This is the same conversation as "
             f"{prompt.model} and the settings in force now make it."
         )
+    elif facts.dropped_tokens > prompt.left_out_tokens:
+        gone = range(prompt.pinned, min(total, prompt.pinned + facts.dropped_tokens - prompt.left_out_tokens))
+        remarks.append(_left(gone, facts.dropped_messages - prompt.left_out))
     if begun:
         last = "token was" if begun == 1 else f"{begun:,} tokens were"
         remarks.append(f"The reply went on from what was there already: the last {last} its own.")
     note = f"{facts.cached_tokens:,} cached, {max(0, given - facts.cached_tokens):,} read"
     if not begun:  # Of a reply that went on, only the sum of its stretches' times may be known.
         note += f" in {facts.prefill_s:.2f} s"
-    return Reading(min(facts.cached_tokens, total), "read now", note, " ".join(remarks))
+    return Reading(min(facts.cached_tokens, total), "read now", note, " ".join(remarks), gone)
+
+
+def _left(gone: range, messages: int) -> str:
+    """Say what left the context while the reply was made, with so many whole messages."""
+    tokens = "one of these tokens" if len(gone) == 1 else f"{len(gone):,} of these tokens"
+    oldest = "the oldest message" if messages == 1 else f"the oldest {messages:,} messages"
+    whole = f", {oldest} with them" if messages > 0 else ""
+    return f"While the reply was made, {tokens} left the context{whole}. They are struck through."

@@ -205,4 +205,5 @@ class InspectorPanel(QWidget):
         face = sheet.faces[token]
         pairs = " ".join(face.bytes_hex[at : at + 2] for at in range(0, len(face.bytes_hex), 2))
         state = "cached" if sheet.grounds[index] == CACHED else self._read
+        state += ", left the context" if index in sheet.gone else ""
         return [("Token", shown(face)), ("Id", str(token)), ("Bytes", pairs or "none"), ("Position", f"{index:,}, {state}")]

@@ -214,7 +214,7 @@ class InspectorController(QObject):
         self._prompt, self._waits = prompt, False
         known = self._asked_by.cached if self._asked_by else None
         reading: Reading = reading_of(prompt, self._asked_of, known)
-        sheet = prompt_sheet(prompt, reading.cached, reading.word)
+        sheet = prompt_sheet(prompt, reading.cached, reading.word, reading.gone)
         if self._panel.tab == "prompt":
             self._panel.show_prompt(sheet, reading.note, reading.word, reading.remark)
 

@@ -73,7 +73,8 @@ class TokenPainter:
         draw_frame(painter, rect, _RADIUS, color(role) if role else None, color(line) if line else None)
         font = self._special_font if special else self._font
         painter.setFont(font)
-        ink, x = color("ink-2" if special else "ink"), float(rect.x() + _PADDING)
+        gone = index in sheet.gone
+        ink, x = color("ink-3" if gone else "ink-2" if special else "ink"), float(rect.x() + _PADDING)
         for (text, sign), width in parts:
             if x + width > rect.right() + 1:
                 metrics = self._special_metrics if special else self._metrics
@@ -82,6 +83,8 @@ class TokenPainter:
             area = QRect(round(x), rect.y(), rect.right() - round(x) + 1, rect.height())
             painter.drawText(area, Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine, text)
             x += width
+        if gone:
+            painter.fillRect(QRect(rect.x() + 2, rect.center().y(), rect.width() - 4, 1), color("ink-3"))
 
     def heading(self, painter: QPainter, area: QRect, section: Section, *, closed: bool, ringed: bool) -> None:
         """Paint a section's heading: a chevron, the title, and the note at the right."""

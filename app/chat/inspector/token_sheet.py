@@ -37,12 +37,13 @@ class Section(Record):
 
 
 class TokenSheet(Record):
-    """`ids` in order, with a ground (an index into `GROUNDS`) for each."""
+    """`ids` in order, with a ground (an index into `GROUNDS`) for each; those in `gone` are struck through."""
 
     ids: Sequence[int]
     faces: Mapping[int, Face]
     sections: Sequence[Section]
     grounds: bytes
+    gone: range = range(0)
 
     def section_of(self, index: int) -> int:
         """Return the number of the section a token stands in."""
@@ -69,8 +70,11 @@ def shown(face: Face) -> str:
     return "".join(text for text, _ in runs(face))
 
 
-def prompt_sheet(prompt: PromptInspected, cached: int, read: str) -> TokenSheet:
-    """Return a prompt's sheet, its first `cached` tokens as cached; `read` says what the others are, as "read now"."""
+def prompt_sheet(prompt: PromptInspected, cached: int, read: str, gone: range = range(0)) -> TokenSheet:
+    """Return a prompt's sheet, its first `cached` tokens as cached; `read` says what the others are, as "read now".
+
+    The tokens in `gone` left the context since.
+    """
     total = len(prompt.ids)
     cached = min(cached, total)
     faces = {
@@ -83,9 +87,11 @@ def prompt_sheet(prompt: PromptInspected, cached: int, read: str) -> TokenSheet:
             known = min(stop, cached) - min(start, cached)
             counts = ((known, "cached"), (stop - start - known, read))
             note = ", ".join(f"{count:,} {word}" for count, word in counts if count)
+            left = len(range(max(start, gone.start), min(stop, gone.stop)))
+            note += f", {'all' if left == stop - start else f'{left:,}'} left" if left else ""
             sections.append(Section(_TITLES.get(role, role), stop, note))
             start = stop
-    return TokenSheet(prompt.ids, faces, sections, bytes([CACHED]) * cached + bytes([READ]) * (total - cached))
+    return TokenSheet(prompt.ids, faces, sections, bytes([CACHED]) * cached + bytes([READ]) * (total - cached), gone)
 
 
 def face_of(text: str) -> Face:

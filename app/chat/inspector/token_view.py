@@ -312,6 +312,7 @@ class TokenView(QAbstractScrollArea):
             token = self._sheet.ids[self._current]
             section = self._sheet.sections[self._block_of(self._current)]
             text = f"Token {self._current:,} of {total:,}: {shown(self._sheet.faces[token])}, id {token}, {section.title}"
+            text += ", left the context" if self._current in self._sheet.gone else ""
         self.setAccessibleDescription(text)
 
     # -- laying out -----------------------------------------------------------------------------------------------------

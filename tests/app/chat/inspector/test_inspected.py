@@ -46,6 +46,34 @@ def test_no_figure_is_negative_whatever_is_known_of_a_reply():
     assert reading.cached == 22
 
 
+@pytest.mark.parametrize(
+    ("dropped", "messages", "gone", "says"),
+    [
+        (0, 0, range(0), ""),
+        (5, 0, range(0), ""),  # Left out before it was read: said by its own words.
+        (6, 2, range(3, 4), "While the reply was made, one of these tokens left the context."),
+        (9, 3, range(3, 7), "4 of these tokens left the context, the oldest message with them."),
+        (999, 6, range(3, 22), "19 of these tokens left the context, the oldest 4 messages with them."),
+    ],
+)
+def test_what_left_the_context_while_the_reply_was_made_is_marked(dropped, messages, gone, says):
+    made = facts(prompt_tokens=22, cached_tokens=0, dropped_tokens=dropped, dropped_messages=messages)
+    shown = prompt(22, pinned=3, left_out=2, left_out_tokens=5)
+    reading = reading_of(shown, replied("r", facts=made), None)
+    assert reading.gone == gone
+    assert says in reading.remark
+    assert ("struck through" in reading.remark) == bool(gone)
+
+
+def test_nothing_is_marked_in_a_prompt_that_is_not_the_one_the_reply_had():
+    made = facts(prompt_tokens=22, cached_tokens=0, dropped_tokens=9, dropped_messages=1)
+    for other in (prompt(21, pinned=3), prompt(22, pinned=3, fingerprint="g")):
+        reading = reading_of(other, replied("r", facts=made), None)
+        assert not reading.gone
+        assert "struck" not in reading.remark
+    assert not reading_of(prompt(22, pinned=3), None, None).gone
+
+
 @pytest.mark.parametrize(("known", "note"), [(0, "0 cached, 23 read now"), (9, "9 cached, 14 read now")])
 def test_while_it_is_written_its_own_cached_tokens_count_not_todays(known, note):
     assert reading_of(prompt(23, cached=22), writing("w"), known).note == note

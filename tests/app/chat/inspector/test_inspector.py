@@ -219,6 +219,25 @@ def test_other_settings_than_the_reply_had_are_said(flint):
     assert "The reply was written by fox from" in panel.head.text
 
 
+def test_what_rolled_out_while_the_last_reply_was_made_is_marked_in_its_prompt(flint):
+    flint.window.chat.set_setting("context", 256)
+    for words in ("First", "Second", "word " * 200):
+        reply = flint.ask(words)
+    marker = flint.part("contextMarker")
+    assert marker.isVisible()
+    gone = reply.facts.dropped_messages
+    assert marker.text == f"Left the context: {gone} messages"
+    panel = open_inspector(flint)
+    flint.wait(lambda: panel.page == "prompt" and len(panel.tokens.sheet.ids) == reply.facts.prompt_tokens)
+    assert f"left the context, the oldest {gone} messages with them." in panel.head.text
+    assert len(panel.tokens.sheet.gone) == reply.facts.dropped_tokens
+    assert sum(section.note.endswith("all left") for section in panel.tokens.sheet.sections) >= gone - 1
+    index = panel.tokens.sheet.gone.start
+    point_at(panel.tokens, index)
+    flint.wait(lambda: card(flint) is not None)
+    assert dict(card(flint).rows)["Position"].endswith(", left the context")
+
+
 def test_closed_panel_asks_for_nothing(flint, monkeypatch):
     sent = []
     send = flint.window.bridge.send

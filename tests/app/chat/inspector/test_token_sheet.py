@@ -62,6 +62,17 @@ def test_sections_count_what_was_cached_and_what_was_not():
     assert [sheet.section_of(index) for index in range(4)] == [0, 1, 1, 2]
 
 
+def test_sections_count_what_left_the_context():
+    sheet = prompt_sheet(inspected(), 2, "read now", range(1, 4))
+    assert [section.note for section in sheet.sections] == [
+        "1 cached",
+        "1 cached, 1 read now, all left",
+        "1 read now, all left",
+    ]
+    assert [section.note for section in prompt_sheet(inspected(), 4, "", range(1, 2)).sections][1] == "2 cached, 1 left"
+    assert list(sheet.grounds) == [CACHED, CACHED, READ, READ], "how they were read stays told"
+
+
 def test_what_left_the_context_is_said():
     assert reading_of(inspected(left_out=3), None, None).remark.startswith("The 3 oldest messages are left out")
     assert reading_of(inspected(left_out=1), None, None).remark.startswith("The oldest message is left out")

@@ -166,6 +166,20 @@ def test_token_wider_than_the_view_is_cut_and_not_lost(view):
     assert view.chip_rect(1).top() == view.chip_rect(0).top() + 24
 
 
+def test_tokens_that_left_the_context_are_struck_through_and_said_so(view, theme):
+    faces = {0: Face("iii"), 1: Face("iii")}
+    view.show_sheet(TokenSheet([0, 1], faces, [Section("You", 2)], b"\0\0", range(1, 2)))
+    image = view.viewport().grab().toImage()
+    line = [view.chip_rect(index).center() for index in (0, 1)]
+    edges = [image.pixelColor(view.chip_rect(index).left() + 3, place.y()) for index, place in enumerate(line)]
+    assert [edge == theme.color("ink-3") for edge in edges] == [False, True]
+    view.setFocus(Qt.FocusReason.TabFocusReason)
+    QTest.keyClick(view, Qt.Key.Key_Home)
+    assert "left the context" not in view.accessibleDescription()
+    QTest.keyClick(view, Qt.Key.Key_End)
+    assert view.accessibleDescription().endswith("You, left the context")
+
+
 def test_larger_text_makes_taller_lines(view, theme):
     view.show_sheet(sheet(60))
     before = view.chip_rect(0).height()
