@@ -6,6 +6,7 @@ can be counted as given back before the layer is done: the peak is the sum, not 
 (tests/benchmarks/predicted_peak.py); on Metal only the kernels differ that this page names.
 """
 
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -222,15 +223,20 @@ def _remade(attentions: Sequence[Attention], step: Step) -> float:
 
     Letting rows go takes few operations, quantizing many more: about ten windows in a row are made at once.
     """
-    most = 0.0
-    for start in range(len(attentions)):
-        operations, made = 0, 0.0
-        for attention in attentions[start:]:
-            kv, in_place = _kv(attention, step), _in_place(attention, step)
-            operations += PACKING_OPERATIONS if kv.packed else 0 if in_place else DROPPING_OPERATIONS
-            if operations > OPERATIONS_AHEAD:
-                break
-            made += 0.0 if in_place else kv.capacity * kv.packed_row
+    run: deque[tuple[int, float]] = deque()
+    most, operations, made = 0.0, 0, 0.0
+    for attention in attentions:
+        kv, in_place = _kv(attention, step), _in_place(attention, step)
+        run.append(
+            (
+                PACKING_OPERATIONS if kv.packed else 0 if in_place else DROPPING_OPERATIONS,
+                0.0 if in_place else kv.capacity * kv.packed_row,
+            )
+        )
+        operations, made = operations + run[-1][0], made + run[-1][1]
+        while operations > OPERATIONS_AHEAD:
+            gone = run.popleft()
+            operations, made = operations - gone[0], made - gone[1]
         most = max(most, made)
     return most
 

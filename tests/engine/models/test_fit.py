@@ -11,7 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from engine.models import prefill_memory
 from engine.models.fit import as_seen, change, decode_ceiling, degrade, judge, largest_context, predict, refine
+from engine.models.kv_memory import attention_kv
 from tests.engine.models.small_configs import CONFIGS
 
 GB = 1_000_000_000
@@ -298,3 +300,14 @@ def test_an_indexer_scores_every_row_for_each_of_its_heads():
     assert many.peak_bytes - many.weights_bytes - (one.peak_bytes - one.weights_bytes) == pytest.approx(scores, rel=0.02)
     short = [predict({**config, "index_n_heads": heads}, context=2048, metal=True) for heads in (1, 64)]
     assert short[0].peak_bytes - short[0].weights_bytes == short[1].peak_bytes - short[1].weights_bytes
+
+
+def test_twice_the_layers_take_no_more_than_twice_the_work(monkeypatch):
+    asked = []
+    monkeypatch.setattr(prefill_memory, "attention_kv", lambda *args, **how: asked.append(1) or attention_kv(*args, **how))
+    work = []
+    for layers in (100, 200):
+        asked.clear()
+        predict({**LLAMA, "num_hidden_layers": layers}, context=4096)
+        work.append(len(asked))
+    assert 0 < work[1] <= 2 * work[0]
