@@ -74,7 +74,7 @@ class Words(QLabel):
         if self._wrap:
             line = self._theme.line(self._style)
             # By hand: what the standard library has for it loads a table of 2,000 signs before the first window.
-            shown = text.replace("&", "&amp;").replace("<", "&lt;").replace("\n", "<br>")
+            shown = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("\n", "<br>")
             text = f'<p style="line-height:{line}px; -qt-line-height-type:fixed; margin:0">{shown}</p>'
         self.setText(text)
         self._fit()
