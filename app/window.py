@@ -4,8 +4,6 @@ import base64
 import contextlib
 import sys
 from collections.abc import Callable
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QByteArray, Qt, QTimer
 from PySide6.QtGui import QCloseEvent, QKeyEvent, QPaintEvent, QResizeEvent, QShowEvent
@@ -30,8 +28,7 @@ from app.command_center import CommandCenter
 from app.errors import notice
 from app.menu_bar import make_menu_bar
 from app.models.controller import ModelController
-from app.models.hub_place import HubPlace
-from app.models.keep_controller import KeepController
+from app.models.models_place import ModelsPlace
 from app.settings.controller import SettingsController
 from app.settings.kv_needs import KvModel
 from app.settings.panel import SettingsPanel
@@ -43,11 +40,7 @@ from app.widgets.toast import Toaster
 from app.widgets.web_link import open_link
 from engine.chats.store import ChatStore
 from engine.core.errors import ErrorInfo, FlintError
-from engine.core.facts import ModelEntry
 from engine.core.preferences import Preferences
-
-if TYPE_CHECKING:
-    from app.models.dialog import ModelsDialog
 
 FIRST_SIZE = (1280, 820)
 LEAST_SIZE = (640, 480)
@@ -71,8 +64,6 @@ class MainWindow(QMainWindow):
         self.bridge = bridge
         self._started = self._painted = self._engine_started = self._closed = False
         self._sidebar_wanted = True
-        self._dialog: ModelsDialog | None = None
-        self._just_imported = ""
         self.commands = Actions(self)
         self.setObjectName("mainWindow")
         self.setWindowTitle("Flint")
@@ -123,8 +114,7 @@ class MainWindow(QMainWindow):
     def _make_controllers(self) -> None:
         store = self._store
         self.models = ModelController(store, self.bridge, self._preferences, self)
-        self.hub = HubPlace(self._theme, self.bridge, self.models, self.toaster, self)
-        self.keeping = KeepController(self._theme, self.bridge, self.models, self)
+        self.place = ModelsPlace(self._theme, self.bridge, self.models, self.toaster, self)
         self.replies = Replies(store, self.bridge, self._preferences, self)
         self.chat = ChatController(store, self.replies, self.page, lambda: self.models.model_id, self)
         parts = (self._theme, store, self.bridge, self._preferences, self.replies, self.chat, self.page, self._beside)
@@ -181,7 +171,7 @@ class MainWindow(QMainWindow):
         )
 
     def _connect(self) -> None:
-        for source in (self.chat, self.chats, self.transfers, self.replies, self.settings, self.storage, self.hub):
+        for source in (self.chat, self.chats, self.transfers, self.replies, self.settings, self.storage, self.place):
             source.failed.connect(self.show_error)
         self.models.failed.connect(self._on_model_failed)
         self.settings.chat_changed.connect(self.chat.set_setting)
@@ -208,12 +198,12 @@ class MainWindow(QMainWindow):
             known.connect(lambda _: self._show_settings_of_model())
         self.page.prompt_chosen.connect(self.chat.send)
         self.page.transcript.link_activated.connect(lambda url: open_link(url, self))
-        self.page.welcome.models_requested.connect(self.show_models)
-        self.page.welcome.import_requested.connect(self._choose_gguf)
+        self.page.welcome.models_requested.connect(self.place.show)
+        self.page.welcome.import_requested.connect(self.place.choose_file)
         self.page.welcome.refresh_requested.connect(self.models.refresh)
         self.page.welcome.retry_requested.connect(lambda: self.models.choose(self.models.model_id))
         self.page.welcome.anyway_requested.connect(lambda: self.models.choose(self.models.model_id, guarded=False))
-        self.sidebar.models_requested.connect(self.show_models)
+        self.sidebar.models_requested.connect(self.place.show)
         self.sidebar.entered.connect(self.page.composer.focus_text)
         self.sidebar.collapse_requested.connect(self.toggle_sidebar)
         self.sidebar.needed.connect(self._need_sidebar)
@@ -222,10 +212,7 @@ class MainWindow(QMainWindow):
         self.toolbar.inspector_toggled.connect(self._show_inspector)
         self.toolbar.picker.model_chosen.connect(self.models.choose)
         self.toolbar.picker.unload_requested.connect(self.models.unload)
-        self.toolbar.picker.models_requested.connect(self.show_models)
-        self.models.imported.connect(self._on_imported)
-        self.hub.used.connect(self._use_model)
-        self.models.import_ended.connect(self._on_import_ended)
+        self.toolbar.picker.models_requested.connect(self.place.show)
         self._theme.changed.connect(self._apply_theme)
 
     def _add_actions(self) -> None:
@@ -249,8 +236,8 @@ class MainWindow(QMainWindow):
             ("View", "toggleSidebar", "Show or Hide Sidebar", "Ctrl+Alt+S", self.toggle_sidebar),
             ("View", "showSettings", "Settings", "Ctrl+,", self.toolbar.settings_button.toggle),
             ("View", "showInspector", "What the Model Sees", "Ctrl+I", self.toolbar.inspector_button.toggle),
-            ("View", "showModels", "Models", "Ctrl+Shift+M", self.show_models),
-            ("View", "hubToken", "Hugging Face Token…", "", lambda: self.hub.ask_for_token(self)),
+            ("View", "showModels", "Models", "Ctrl+Shift+M", self.place.show),
+            ("View", "hubToken", "Hugging Face Token…", "", lambda: self.place.hub.ask_for_token(self)),
             ("Message", "editLastMessage", "Edit Message", "Ctrl+E", message.edit_last),
             ("Message", "copyLastReply", "Copy Reply", "Ctrl+Shift+C", message.copy_last),
             ("Message", "regenerateReply", "Regenerate Reply", "Ctrl+Shift+R", message.regenerate_last),
@@ -318,7 +305,7 @@ class MainWindow(QMainWindow):
         self._engine_started = True
         self.bridge.start()
         self.models.refresh()
-        self.hub.start()
+        self.place.start()
         if self._preferences.notice:
             self.toaster.show(self._preferences.notice, kind="error")
         self.settings_panel.fill()
@@ -331,7 +318,7 @@ class MainWindow(QMainWindow):
             self.settings.close()
             self.chat.drafts.save()
             self.transfers.close()
-            self.hub.close()
+            self.place.close()
             self.inspector.close()
             self.bridge.close()
             self.replies.settle()
@@ -366,7 +353,7 @@ class MainWindow(QMainWindow):
     def show_error(self, error: ErrorInfo) -> None:
         """Tell what went wrong and what to do about it."""
         shown = notice(error)
-        places = {"models": self.show_models, "settings": lambda: self.toolbar.settings_button.setChecked(True)}
+        places = {"models": self.place.show, "settings": lambda: self.toolbar.settings_button.setChecked(True)}
         there = shown.place == "settings" and self.toolbar.settings_button.isChecked()
         action = (shown.action, places[shown.place]) if shown.place and not there else None
         self.toaster.show(shown.title, shown.hint, kind=shown.kind, action=action)
@@ -374,62 +361,6 @@ class MainWindow(QMainWindow):
     def _on_model_failed(self, error: ErrorInfo) -> None:
         if self.page.mode == "chat" or self.page.welcome.state != "failure":  # The welcome's own card tells it otherwise.
             self.show_error(error)
-
-    def show_models(self) -> None:
-        """Open the models dialog."""
-        if self._dialog is None:
-            from app.models.dialog import ModelsDialog  # Not before it is wanted: the window itself comes sooner.
-
-            self._dialog = ModelsDialog(self._theme, parent=self, hub=self.hub)
-            self.keeping.join(self._dialog)
-            self._dialog.model_chosen.connect(self.models.choose)
-            self._dialog.import_requested.connect(self._import_or_use)
-            self._dialog.import_cancelled.connect(self.models.cancel_import)
-            self.models.listed.connect(self._feed_dialog)
-            self.models.import_progressed.connect(self._dialog.show_import)
-        self._feed_dialog()
-        self.models.refresh()
-        self.hub.refresh()
-        self._dialog.open()
-
-    def _feed_dialog(self, *_: object) -> None:
-        if self._dialog:
-            self._dialog.set_models(self.models.entries, self.models.model_id or None)
-            if self.models.entry(self._just_imported):
-                self._dialog.select(self._just_imported)
-                self._just_imported = ""
-
-    def _on_import_ended(self, error: ErrorInfo | None) -> None:
-        if self._dialog:
-            self._dialog.end_import()
-        if error and self._dialog and self._dialog.isVisible():
-            shown = notice(error)
-            self._dialog.show_problem(shown.title, shown.hint)
-        elif error:
-            self.show_error(error)
-
-    def _on_imported(self, entry: ModelEntry) -> None:
-        self.toaster.show(f"{entry.name} is ready to use.")
-        self._just_imported = entry.id
-
-    def _use_model(self, model_id: str) -> None:
-        if self._dialog:
-            self._dialog.close()
-        self.models.choose(model_id)
-
-    def _import_or_use(self, path: str) -> None:
-        """Import a GGUF; a model folder needs no import and is loaded from where it is."""
-        if Path(path).is_dir():
-            self.models.choose(path)
-            if self._dialog:
-                self._dialog.close()
-        else:
-            self.models.import_file(path)
-
-    def _choose_gguf(self) -> None:
-        self.show_models()
-        if self._dialog:
-            self._dialog.ask_for_file()
 
     def toggle_sidebar(self) -> None:
         """Show or hide the sidebar, also where the window is narrow."""

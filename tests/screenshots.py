@@ -140,10 +140,10 @@ def pictures(folder: Path, mode: str) -> None:
     window.toolbar.settings_button.click()
     window.resize(880, 600)
     take("small")
-    window.show_models()
+    window.place.show()
     QTest.qWait(500)
-    window._dialog.grab().save(str(folder / f"models-{mode}.png"))
-    window._dialog.close()
+    window.place.dialog.grab().save(str(folder / f"models-{mode}.png"))
+    window.place.dialog.close()
     window.close()
 
 

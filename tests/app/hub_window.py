@@ -77,7 +77,7 @@ def hub_on_loopback(monkeypatch, fox):
 def hub_window(qtbot):
     """A window with the models dialog open on Discover."""
     with open_window(qtbot) as driver:
-        driver.window.show_models()
+        driver.window.place.show()
         yield Discovering(driver)
 
 
@@ -86,9 +86,9 @@ class Discovering:
 
     def __init__(self, driver):
         self.driver = driver
-        self.dialog = driver.window._dialog
+        self.dialog = driver.window.place.dialog
         self.page = self.dialog.discover
-        self.hub = driver.window.hub
+        self.hub = driver.window.place.hub
 
     def wait(self, condition):
         self.driver.wait(condition)

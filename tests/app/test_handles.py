@@ -142,7 +142,7 @@ def test_every_control_on_screen_is_driven_by_a_test(flint):
     flint.ask("Hello")
     flint.click("settingsButton")
     flint.window.commands.find("findInChat").trigger()
-    flint.window.show_models()
+    flint.window.place.show()
     flint.window.commands.find("commandPalette").trigger()
     marks = driven()
     controls = [

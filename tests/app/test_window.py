@@ -247,7 +247,7 @@ def test_every_control_has_a_handle_and_a_name(writing):
     press_escape(flint)
     flint.wait(lambda: flint.idle)
     flint.click("settingsButton")
-    flint.window.show_models()
+    flint.window.place.show()
     flint.window.toolbar.picker.open_list()
     nameless = []
     for widget in flint.window.findChildren(QWidget):
@@ -259,7 +259,7 @@ def test_every_control_has_a_handle_and_a_name(writing):
 
 def test_fixed_handles_are_where_the_design_says(flint):
     flint.click("settingsButton")
-    flint.window.show_models()
+    flint.window.place.show()
     for name in (
         *("composer", "sendButton", "stopButton", "transcript", "newChatButton", "chatList", "chatSearch", "modelPicker"),
         *("loadProgress", "prefillProgress", "memoryGauge", "speedGauge", "contextGauge", "settingsPanel", "modelsDialog"),

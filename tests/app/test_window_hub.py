@@ -355,7 +355,7 @@ def test_a_download_goes_on_at_the_next_start_and_with_the_dialog_closed(qtbot, 
         found.wait(lambda: found.state(SLOW_ID) == "running" and found.hub.downloads.of(SLOW_ID).done_bytes)
     server.faults.clear()
     with open_window(qtbot) as driver:
-        driver.wait(lambda: driver.window.hub.downloads.of(SLOW_ID) and driver.toasts())
+        driver.wait(lambda: driver.window.place.hub.downloads.of(SLOW_ID) and driver.toasts())
         assert "is ready to use" in driver.toasts()[0][0]
 
 
@@ -527,7 +527,7 @@ def test_the_palette_leads_to_the_token_and_asks_nothing_of_the_hub(qtbot, serve
         driver.key(Qt.Key.Key_Return, name="paletteField")
         driver.wait(lambda: driver.part("tokenDialog").isVisible())
         driver.click("cancelToken")
-        driver.wait(lambda: driver.window.hub._token is None)
+        driver.wait(lambda: driver.window.place.hub._token is None)
         assert server.asked == []
 
 

@@ -39,7 +39,7 @@ def models(qtbot, fox, wide):
     give_model(wide)
     with open_window(qtbot) as driver:
         driver.wait_ready()
-        driver.window.show_models()
+        driver.window.place.show()
         dialog = driver.part("modelsDialog")
         dialog.show_place("machine")
         dialog.select("wide")
@@ -208,7 +208,7 @@ def test_the_model_in_use_gives_way_to_another(models):
 
 
 def remove_the_only_model(driver):
-    driver.window.show_models()
+    driver.window.place.show()
     driver.dialog = driver.part("modelsDialog")
     driver.dialog.show_place("machine")
     driver.wait(lambda: driver.dialog.detail.entry is not None)

@@ -118,7 +118,7 @@ def test_shortcuts_reach_what_they_name(flint):
     assert flint.part("sidebar").isVisible()
     flint.key(Qt.Key.Key_M, CTRL | SHIFT)
     assert flint.part("modelsDialog").isVisible()
-    flint.window._dialog.close()
+    flint.window.place.dialog.close()
     flint.open_chat(reply.chat_id)
     flint.key(Qt.Key.Key_W, CTRL)
     assert not flint.window.isVisible()

@@ -84,10 +84,10 @@ def test_bad_model_is_shown_with_its_reason_and_can_not_be_chosen(qtbot, fox, gr
     spoil(unlink(locate().models / give_model(greeting)))
     with open_window(qtbot) as flint:
         flint.wait_ready()
-        flint.window.show_models()
+        flint.window.place.show()
         entry = flint.window.models.entry("greeting")
         assert word in entry.problem
-        flint.window._dialog.select("greeting")
+        flint.window.place.dialog.select("greeting")
         assert entry.problem in calm(flint)
         assert flint.ask("Still there?").text == FOX
 
@@ -173,12 +173,12 @@ def fill(path):
 def test_gguf_that_can_not_be_imported_is_told_where_it_was_chosen(flint, tmp_path, make, word):
     path = tmp_path / "ein Modell mit ü.gguf"
     make(path)
-    flint.window.show_models()
-    flint.window._dialog.import_requested.emit(str(path))
+    flint.window.place.show()
+    flint.window.place.dialog.import_requested.emit(str(path))
     flint.wait(lambda: word in flint.said())
     calm(flint)
     assert flint.window.models.model.id == "fox"
-    flint.window._dialog.close()
+    flint.window.place.dialog.close()
     assert flint.ask("Still there?").text == FOX
 
 
