@@ -25,7 +25,9 @@ class Label(QLabel):
         self.setTextFormat(Qt.TextFormat.PlainText)
         self.setWordWrap(wrap)
         if wrap:
-            self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
+            policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
+            policy.setHeightForWidth(True)  # Wrapping had set it, and a layout asks for the lines of its own width by it.
+            self.setSizePolicy(policy)
         else:
             self.setFixedHeight(theme.line(style))
         theme.changed.connect(self._dress)
