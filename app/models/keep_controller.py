@@ -46,7 +46,7 @@ class KeepController(QObject):
         self._dialog: ModelsDialog | None = None
         self._asked: set[str] = set()
         self._removing: dict[str, ModelEntry] = {}
-        self._making = self._making_name = ""
+        self._making = self._making_name = self._making_of = ""
         self._templates = TemplateController(theme, bridge, self)
         bridge.received.connect(self._take)
 
@@ -61,15 +61,16 @@ class KeepController(QObject):
             self._ask_notes(entry)
         elif what == "template" and self._dialog is not None:
             self._templates.show(entry, self._dialog)
+        elif what == "trash" and self._making and entry.id == self._making_of:
+            self._refuse("A copy of it is being made.")
         elif what == "trash":
             self._ask_removal(entry)
         elif what == "update":
             self._check(CheckForUpdate(self._bridge.new_id("update"), entry.id))
         elif self._making:
-            if self._dialog is not None:
-                self._dialog.show_problem("A copy is being made already.", "Wait until it is done, or stop it.")
+            self._refuse("A copy is being made already.")
         else:
-            self._making, self._making_name = self._bridge.new_id("quantize"), entry.name
+            self._making, self._making_name, self._making_of = self._bridge.new_id("quantize"), entry.name, entry.id
             self._show_making(0.0, "Waiting")
             self._send(QuantizeModel(self._making, entry.id, cast("QuantizeBits", bits)))
 
@@ -168,6 +169,10 @@ class KeepController(QObject):
     def _show_making(self, fraction: float, stage: str) -> None:
         if self._dialog is not None:
             self._dialog.show_import(self._making_name, round(1000 * fraction), 1000, f"{stage}, {fraction:.0%}")
+
+    def _refuse(self, text: str) -> None:
+        if self._dialog is not None:
+            self._dialog.show_problem(text, "Wait until it is done, or stop it.")
 
     def _tell(self, text: str, hint: str) -> None:
         if self._dialog is not None:

@@ -269,6 +269,9 @@ def test_a_copy_that_is_stopped_is_not_there(models, monkeypatch):
     models.dialog.detail.wished.emit("quantize", "8", models.dialog.detail.entry)
     refused = next(toast for toast in models.dialog.findChildren(Toast) if toast.text == "A copy is being made already.")
     assert refused.kind == "error"
+    models.dialog.detail.wished.emit("trash", "", models.dialog.detail.entry)
+    assert "A copy of it is being made." in told(models)
+    assert not models.dialog.findChildren(QMessageBox)
     QTest.mouseClick(child(models.dialog, "importCancel"), LEFT)
     models.wait(lambda: not row.isVisible())
     assert {path.name for path in locate().models.iterdir() if path.is_dir()} == {"fox", "wide"}
