@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 MOST_LETTERS = 20_000
 """Letters of a card that are shown; what is longer is read on the hub's page."""
+_INDENT = 20
 _LINKS = ("http://", "https://")
 _PLAIN = {
     "paragraph_open": "<p>",
@@ -93,6 +94,7 @@ class CardText(QTextBrowser):
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setOpenLinks(False)
         self.document().setDocumentMargin(0)
+        self.document().setIndentWidth(_INDENT)
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.document().documentLayout().documentSizeChanged.connect(self._grow)
@@ -125,6 +127,7 @@ class CardText(QTextBrowser):
         mono = self._theme.font("code").family()
         self.document().setDefaultStyleSheet(
             f"a {{ color: {css('accent-ink')}; }} b {{ color: {css('ink')}; }} code, pre {{ font-family: '{mono}'; }}"
-            " p { margin: 0 0 8px 0; line-height: 150%; } pre { margin: 0 0 8px 0; }"
+            " p { margin: 0 0 8px 0; line-height: 150%; } table, ul, ol { margin: 0 0 8px 0; }"
+            f" pre {{ margin: 0 0 8px 0; background: {css('inset')}; }}"
         )
         self.setHtml(self._html)

@@ -13,7 +13,17 @@ from app.models.facts_table import FactsTable
 from app.models.keep_menu import fill_keep_menu
 from app.models.path_text import PathText
 from app.models.problem_card import ProblemCard
-from app.models.words import copies_fact, heads_text, origin_badge, origin_fact, parameters_text, remedy, size_text, used_fact
+from app.models.words import (
+    copies_fact,
+    heads_text,
+    origin_badge,
+    origin_fact,
+    parameters_text,
+    remedy,
+    size_text,
+    unbroken,
+    used_fact,
+)
 from app.theme import Theme
 from app.widgets.button import PrimaryButton
 from app.widgets.icon_button import IconButton
@@ -78,7 +88,7 @@ class ModelDetail(DetailPane):
         self.body.setVisible(entry is not None)
         if entry is None:
             return
-        self._name.setText(entry.name)
+        self._name.setText(unbroken(entry.name))
         self._origin.show_words(origin_badge(entry))
         self._use.show_words("In use" if current else "", "yes", "check")
         self.chat.setEnabled(not entry.problem)

@@ -20,7 +20,7 @@ from app.models.hub_words import TOKEN_ERRORS, licence_text, task_notice, task_t
 from app.models.machine import Machine
 from app.models.problem_card import ProblemCard
 from app.models.variant_list import VariantList
-from app.models.words import heads_text, parameters_text, size_text
+from app.models.words import heads_text, parameters_text, size_text, unbroken
 from app.theme import Theme
 from app.widgets.button import Button, PrimaryButton
 from app.widgets.icon_link import IconLink
@@ -147,10 +147,10 @@ class RepositoryDetail(DetailPane):
         self._token_link.setObjectName("problemToken")
         self._again = Link(theme, "Try again", style="small", parent=body)
         self._again.setObjectName("describeAgain")
-        self._notice = Label(theme, style="small", role="ink-2", wrap=True, parent=body)
+        self._notices = QWidget(body)
+        self._notice = Label(theme, style="small", role="ink-2", wrap=True, parent=self._notices)
         self._notice.setObjectName("fetchNotice")
-        self._notice.setContentsMargins(0, 0, 0, 12)
-        self._terms = Link(theme, "Read the terms", style="small", parent=body)
+        self._terms = Link(theme, "Read the terms", style="small", parent=self._notices)
         self._terms.setObjectName("readTerms")
         self.table = FactsTable(theme, body)
         self.fit = FitCard(theme, body)
@@ -180,7 +180,9 @@ class RepositoryDetail(DetailPane):
 
     def _lay_out(self) -> None:
         top = Qt.AlignmentFlag.AlignTop
-        head, notice, card = QHBoxLayout(), QHBoxLayout(), QHBoxLayout()
+        head, card = QHBoxLayout(), QHBoxLayout()
+        notice = QHBoxLayout(self._notices)
+        notice.setContentsMargins(0, 0, 0, 12)
         head.setSpacing(8)
         head.addWidget(self._name, 1)
         verdict = QVBoxLayout()
@@ -203,7 +205,7 @@ class RepositoryDetail(DetailPane):
         layout.addWidget(self._id)
         layout.addSpacing(12)
         layout.addWidget(self.problem)
-        layout.addLayout(notice)
+        layout.addWidget(self._notices)
         layout.addSpacing(4)
         layout.addWidget(self.table)
         layout.addSpacing(16)
@@ -218,7 +220,7 @@ class RepositoryDetail(DetailPane):
 
     def _refresh(self, row: HubRow) -> None:
         model = self._detail.model if self._detail else row.model
-        self._name.setText(row.model.name)
+        self._name.setText(unbroken(row.model.name))
         self._id.setText(row.model.id)
         self._show_buttons(row)
         self._show_notice(row)
@@ -262,7 +264,7 @@ class RepositoryDetail(DetailPane):
             words.append(f"It takes {size_text(missing)} on the disk, where {size_text(self._free)} are free.")
         self._terms.setVisible(bool(row.model.gate) and not row.here and self._detail is not None)
         self._notice.setText(" ".join(words))
-        self._notice.setVisible(bool(words))
+        self._notices.setVisible(bool(words))
 
     def _size(self, row: HubRow) -> int:
         return sum(file.size_bytes for file in self._detail.files) if self._detail else row.model.size_bytes

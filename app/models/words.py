@@ -94,6 +94,11 @@ def copies_fact(entry: ModelEntry) -> str:
     return ", ".join(dict.fromkeys(_ORIGINS[copy.origin] for copy in entry.copies))
 
 
+def unbroken(name: str) -> str:
+    """Return a model's name for a heading that wraps: no line ends inside “4-bit”."""
+    return name.replace("-", "\N{NON-BREAKING HYPHEN}")
+
+
 def disk_use(entries: Sequence[ModelEntry]) -> str:
     """Return what all models take on the disk, each copy counted: “7 models, 16.9 GB on disk”; "" without any."""
     if not entries:

@@ -4,6 +4,7 @@ import json
 import pytest
 from PySide6.QtCore import QObject, Qt, QUrl, Slot
 from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import QLabel
 
 from app.models.detail import ModelDetail
 from app.models.path_text import PathText
@@ -143,3 +144,10 @@ def test_a_fact_and_its_name_stand_on_one_line(detail):
     for name, value in detail.table._cells:
         assert name.alignment() == value.alignment()
         assert name.mapTo(detail, name.contentsRect().topLeft()).y() == value.mapTo(detail, value.contentsRect().topLeft()).y()
+
+
+def test_a_long_name_is_not_broken_inside_a_word(detail):
+    detail.show_entry(dataclasses.replace(SMALL, name="Qwen3 235B-A22B Instruct 2507 4-bit"), current=False)
+    shown = detail.findChild(QLabel, "modelName").text()
+    assert "-" not in shown
+    assert shown.replace("\N{NON-BREAKING HYPHEN}", "-") == "Qwen3 235B-A22B Instruct 2507 4-bit"
