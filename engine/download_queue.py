@@ -13,13 +13,14 @@ from typing import Any
 
 from engine.core.codec import restore
 from engine.core.disk import write_whole
-from engine.core.errors import FlintError, Stopped, UsageError, describe
+from engine.core.errors import FlintError, Stopped, describe
 from engine.core.hub_errors import HubError
 from engine.core.hub_facts import Download, HubDetail
 from engine.metrics import RollingRate
 from engine.models.backoff import Backoff
 from engine.models.hub import Hub
-from engine.models.hub_facts import WEIGHTS
+from engine.models.hub_facts import check_weights
+from engine.models.hub_variants import check_id
 from engine.models.names import human_name
 from engine.models.repository_download import RepositoryDownload, alone, repository_folder
 from engine.models.transfer import OWN
@@ -71,8 +72,7 @@ class DownloadQueue:
 
     def add(self, model_id: str) -> None:
         """Queue a model, or go on with one that is paused, failed or done. Raises `UsageError` for a name that is none."""
-        if model_id.count("/") != 1 or not all(model_id.split("/")):
-            raise UsageError(f"“{model_id}” is no name of a model on the hub.", "A name looks like author/model.")
+        check_id(model_id)
         with self._gate:
             item = self._items.get(model_id)
             if item is None:
@@ -146,8 +146,7 @@ class DownloadQueue:
         try:
             with alone(self._cache, model_id):
                 detail = self._described(item)
-                if not any(file.path.endswith(WEIGHTS) for file in detail.files):
-                    raise UsageError(f"{model_id} has no weights that Flint runs.", "Choose a repository with safetensors.")
+                check_weights(detail)
                 folder = self._fetch(item, detail)
             self._end(item, state="done", done_bytes=item.download.total_bytes, folder=str(folder), rate=None, left_s=None)
         except Stopped:
@@ -254,10 +253,12 @@ class DownloadQueue:
             self._told(item.download, True)
 
     def _remove_remains(self, download: Download) -> None:
-        """Remove the partial files of a download that does not run."""
-        if download.state == "done":
+        """Remove the partial files of a download that does not run, unless another of the same repository has some too."""
+        folder = repository_folder(self._cache, download.model_id)
+        others = [item.download for item in self._items.values() if item.download.state != "done"]
+        if download.state == "done" or folder in [repository_folder(self._cache, one.model_id) for one in others]:
             return
-        for path in (repository_folder(self._cache, download.model_id) / "blobs").glob(f"*{OWN}*"):
+        for path in (folder / "blobs").glob(f"*{OWN}*"):
             with contextlib.suppress(OSError):
                 path.unlink()
 

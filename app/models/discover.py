@@ -23,6 +23,7 @@ from app.widgets.frame import draw_hairline
 from app.widgets.link import Link
 from engine.core.errors import ErrorInfo
 from engine.core.hub_facts import Download, HubDetail, HubModel
+from engine.models.hub_variants import split_id
 
 _LIST = 456
 
@@ -76,7 +77,7 @@ class Discover(QWidget):
     def search(self, query: str) -> None:
         """Search the hub; for nothing, the most popular are asked for."""
         self._query, self._variant = query.strip(), ""
-        self.filters.sort_choice.setEnabled(True)
+        self.filters.set_searching(True)
         # Of those without a chat template few are found among many: all at once that can be.
         self._ask(MOST if self.filters.task == "base" else FIRST)
 
@@ -91,7 +92,7 @@ class Discover(QWidget):
         """Show what Flint recommends; the network is not asked."""
         self._query, self._variant = None, ""
         self._hub.forget_search()
-        self.filters.sort_choice.setEnabled(False)
+        self.filters.set_searching(False)
         self._more.hide()
         entries = read_recommended()
         self.state.show_recommended()
@@ -170,7 +171,8 @@ class Discover(QWidget):
 
     def _ask(self, limit: int) -> None:
         self._asked = limit
-        self._hub.search(self._query or "", self.filters.sort, task=self.filters.task, limit=limit)
+        wanted = self.filters
+        self._hub.search(self._query or "", wanted.sort, task=wanted.task, mlx_only=wanted.mlx_only, limit=limit)
 
     def _order(self) -> None:
         """Another order or task: the hub has it, but for the recommendations."""
@@ -247,8 +249,14 @@ class Discover(QWidget):
         self._describe()
 
     def _on_described(self, detail: HubDetail) -> None:
+        shown, variants = self.detail.model_id, self.detail.variants
+        if detail.variants and shown in (detail.model.id, split_id(detail.model.id)[0]):
+            # A repository of GGUFs is several models: one of them is on show from now on.
+            self._variant = detail.model.id
+            variants.show_variants(detail.variants, detail)
+            self.detail.show_row(variants.row(detail.model.id))
         self.detail.show_detail(detail)
-        if detail.model.mlx and self.detail.detail is detail and self.detail.variants.row(detail.model.id) is None:
+        if detail.model.mlx and self.detail.detail is detail and variants.row(detail.model.id) is None:
             self._find_variants()
 
     def _find_variants(self) -> None:

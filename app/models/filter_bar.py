@@ -11,7 +11,8 @@ from app.theme import Theme
 from app.widgets.check_box import CheckBox
 from engine.core.hub_facts import HubSort, HubTask
 
-_TASKS = ((ANY, "Any task"), ("chat", "Chat"), ("code", "Code"), ("base", "Completion"), ("vision", "Vision, text only"))
+_TASKS = ((ANY, "Any task"), ("chat", "Chat"), ("code", "Code"), ("base", "Completion"), ("vision", "Vision"))
+_FORMATS = (("mlx", "MLX"), (ANY, "Any format"))
 _SIZES = ((ANY, "Any size"), *((f"{size}", f"Up to {size} GB") for size in (2, 4, 8, 16, 32, 64)))
 _QUANTIZATIONS = ((ANY, "Any quantization"), ("4", "4-bit or less"), ("8", "8-bit"), ("full", "Full precision"))
 _LICENCES = ((ANY, "Any licence"), ("permissive", "Apache, MIT, BSD"), ("open", "Not gated"))
@@ -28,6 +29,7 @@ class FilterBar(QWidget):
         super().__init__(parent)
         self.task_choice = ChoiceButton(theme, "filterTask", "Task", _TASKS, self)
         self.size_choice = ChoiceButton(theme, "filterSize", "Size", _SIZES, self)
+        self.format_choice = ChoiceButton(theme, "filterFormat", "Format", _FORMATS, self)
         self.quantization = ChoiceButton(theme, "filterQuantization", "Quantization", _QUANTIZATIONS, self)
         self.licence = ChoiceButton(theme, "filterLicence", "Licence", _LICENCES, self)
         self.sort_choice = ChoiceButton(theme, "sortResults", "Order", _SORTS, self)
@@ -37,7 +39,8 @@ class FilterBar(QWidget):
         lines.setContentsMargins(16, 12, 16, 4)
         lines.setSpacing(8)
         first, second = QHBoxLayout(), QHBoxLayout()
-        for line, parts in ((first, (self.task_choice, self.size_choice)), (second, (self.quantization, self.licence))):
+        upper = (self.task_choice, self.size_choice, self.format_choice)
+        for line, parts in ((first, upper), (second, (self.quantization, self.licence))):
             line.setSpacing(8)
             for part in parts:
                 line.addWidget(part)
@@ -47,14 +50,24 @@ class FilterBar(QWidget):
         second.addWidget(self.sort_choice)
         for button in (self.size_choice, self.quantization, self.licence):
             button.chosen.connect(lambda _value: self.narrowed.emit())
-        for button in (self.task_choice, self.sort_choice):
+        for button in (self.task_choice, self.format_choice, self.sort_choice):
             button.chosen.connect(lambda _value: self.asked.emit())
         self.fits_only.toggled.connect(lambda _checked: self.narrowed.emit())
+
+    def set_searching(self, searching: bool) -> None:
+        """Take whether the hub was searched: it has an order and other formats, the recommendations have not."""
+        for button in (self.sort_choice, self.format_choice):
+            button.setEnabled(searching)
 
     @property
     def task(self) -> HubTask | None:
         """What the models are to be for."""
         return None if self.task_choice.value == ANY else cast("HubTask", self.task_choice.value)
+
+    @property
+    def mlx_only(self) -> bool:
+        """Whether only models for MLX are to be found; else GGUFs and others come after them."""
+        return self.format_choice.value == "mlx"
 
     @property
     def sort(self) -> HubSort:

@@ -50,13 +50,21 @@ class HubController(QObject):
         self._last: tuple[tuple[object, ...], bool] = ((), False)
         bridge.received.connect(self._take)
 
-    def search(self, query: str, sort: HubSort = "downloads", *, task: HubTask | None = None, limit: int = FIRST) -> None:
+    def search(
+        self,
+        query: str,
+        sort: HubSort = "downloads",
+        *,
+        task: HubTask | None = None,
+        mlx_only: bool = True,
+        limit: int = FIRST,
+    ) -> None:
         """Look for models by words, and by what they are for; no words mean the most popular."""
         self.forget_search()
         self._search_id = self._bridge.new_id("search")
         self._last = ((), False)
         self.searching.emit()
-        self._bridge.send(SearchHub(self._search_id, query, sort, limit=limit, task=task))
+        self._bridge.send(SearchHub(self._search_id, query, sort, mlx_only, limit, task))
 
     def forget_search(self) -> None:
         """Take no answer to the last search any more."""

@@ -12,6 +12,7 @@ from app.models.words import SEPARATOR, size_text
 from engine.core.hub_facts import Download, HubModel
 from engine.core.record import Record
 from engine.core.sizes import GIGABYTE
+from engine.models.hub_facts import GGUF
 
 ROW_ROLE = Qt.ItemDataRole.UserRole
 ANY = "any"
@@ -39,7 +40,7 @@ class Filters(Record):
             "open": not model.gate,
         }[self.licence]
         fits = not (self.fits_only and assessment is not None and assessment.standing in ("no", "less"))
-        return for_it and small and packed and free and fits
+        return for_it and small and (packed or model.quantization == GGUF) and free and fits
 
 
 class HubRow(Record):

@@ -29,6 +29,7 @@ from app.widgets.link import Link
 from engine.core.errors import ErrorInfo
 from engine.core.hub_facts import HubDetail, HubModel
 from engine.models.facts import read_facts
+from engine.models.hub_facts import GGUF
 
 _GATED = "Its authors ask that you agree to their terms on the model’s page before it can be fetched."
 
@@ -243,6 +244,7 @@ class RepositoryDetail(DetailPane):
         self.fetch.setText("Use it" if here else words)
         self.fetch.setAccessibleName(self.fetch.text())
         self.fetch.setVisible(not going or here)
+        self.fetch.setEnabled(row.model.quantization != GGUF)  # It holds several models: its description shows one of them.
         self.fetch.updateGeometry()
         self.pause.setVisible(going and not here)
         if here or row.download:

@@ -93,13 +93,11 @@ class VariantList(QWidget):
     def show_variants(self, models: Sequence[HubModel], detail: HubDetail) -> None:
         """Show these, one of them described by `detail`: all are of its shape. One alone is nothing to choose from."""
         self._config, self._trained = detail.config or detail.model.config, detail.model.context
-        if len(models) < 2:
-            self.forget()
-            return
         self._models.set_models(models, {}, by_standing=False)
         self.view.setFixedHeight(_ROW * min(len(models), _MOST_ROWS))
         self._say("")
         self._assess()
+        self.setVisible(len(models) > 1)
 
     def show_current(self, model_id: str) -> None:
         """Mark the one that is on show."""

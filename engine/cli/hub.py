@@ -28,8 +28,9 @@ from engine.hardware.meters import read_memory
 from engine.models.backoff import Backoff
 from engine.models.fit import decode_ceiling, judge, largest_context
 from engine.models.hub import MOST_FOUND, Hub
-from engine.models.hub_facts import WEIGHTS
+from engine.models.hub_facts import check_weights
 from engine.models.hub_token import HubToken
+from engine.models.hub_variants import check_id, split_id
 from engine.models.huggingface_cache import cache_folder
 from engine.models.load_plan import predict_unread
 from engine.models.repository_download import RepositoryDownload, alone
@@ -144,13 +145,15 @@ def pull(model_id: str, *, as_json: bool) -> None:
 
     Raises a `HubError`, `DiskFull`, `ReadOnly` or `UsageError`.
     """
-    if model_id.count("/") != 1 or not all(model_id.split("/")):
-        raise UsageError(f"“{model_id}” is no name of a model on the hub.", "A name looks like author/model.")
+    check_id(model_id)
     hub, cache = open_hub(), cache_folder(os.environ)
     with alone(cache, model_id):
         detail = _described(hub, model_id)
-        if not any(file.path.endswith(WEIGHTS) for file in detail.files):
-            raise UsageError(f"{model_id} has no weights that Flint runs.", "Choose a repository with safetensors.")
+        check_weights(detail)
+        others = [one for one in detail.variants if one.id != detail.model.id]
+        if others and detail.model.id != model_id:
+            named = ", ".join(f"{split_id(one.id)[1]} ({size_text(one.size_bytes)})" for one in others)
+            note(f"Fetching {detail.model.quantization} of several: name another as {model_id}/FILE. There are {named}.")
         work = RepositoryDownload(hub, cache, detail)
         try:
             with StopOnInterrupt(work.stop):
@@ -159,9 +162,9 @@ def pull(model_id: str, *, as_json: bool) -> None:
             note("Stopped. The same command goes on from here.")
             raise typer.Exit(INTERRUPTED) from None
     if as_json:
-        print_json({"id": model_id, "folder": str(folder), "size_bytes": work.total_bytes, "commit": detail.commit})
+        print_json({"id": detail.model.id, "folder": str(folder), "size_bytes": work.total_bytes, "commit": detail.commit})
     else:
-        print(f"{detail.model.name} is ready: flint chat --model {model_id}")
+        print(f"{detail.model.name} is ready: flint chat --model {detail.model.id}")
 
 
 def _described(hub: Hub, model_id: str) -> HubDetail:

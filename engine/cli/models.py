@@ -122,7 +122,8 @@ def search(
 
 @commands.command("pull")
 def pull(
-    model: Annotated[str, typer.Argument(metavar="AUTHOR/MODEL", help="Its name on the hub.")], as_json: JsonFlag = False
+    model: Annotated[str, typer.Argument(metavar="AUTHOR/MODEL", help="Its name on the hub; /FILE.gguf for one of several.")],
+    as_json: JsonFlag = False,
 ) -> None:
     """Download a model, or go on with a download, into the Hugging Face cache."""
     hub.pull(model, as_json=as_json)

@@ -52,7 +52,7 @@ class HubFile(Record):
 class HubDetail(Record):
     """A repository at one `commit`: its whole `config` (JSON text), its `card` (markdown without its head) and what is fetched.
 
-    `page` is its address for a browser.
+    `page` is its address for a browser. `variants` are the models that a repository of GGUFs holds, of which `model` is one.
     """
 
     model: HubModel
@@ -61,6 +61,7 @@ class HubDetail(Record):
     card: str
     files: tuple[HubFile, ...]
     page: str
+    variants: tuple[HubModel, ...] = ()
 
 
 class Download(Record):

@@ -7,13 +7,24 @@ import contextlib
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from engine.core.hub_errors import HubError
+from engine.core.hub_errors import HubError, RepositoryMissing
 from engine.core.hub_facts import HubDetail, HubFile, HubModel, HubSort, HubTask
-from engine.models.hub_facts import BASE_TAG, CHAT_TAG, TEXT_TASK, VISION_TASK, described, wanted_files, with_config
+from engine.models.hub_facts import (
+    BASE_TAG,
+    CHAT_TAG,
+    GGUF,
+    TEXT_TASK,
+    VISION_TASK,
+    described,
+    wanted_files,
+    weights_bytes,
+    with_config,
+)
 from engine.models.hub_refusal import refusal
-from engine.models.hub_variants import stem_of, variants_of
+from engine.models.hub_variants import chosen_of, gguf_variants, split_id, stem_of, variants_of
 
 if TYPE_CHECKING:
     from huggingface_hub import HfApi
@@ -26,7 +37,9 @@ MOST_FOUND = 99
 """Results of one search; the hub gives a hundred at a time."""
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 _SORTS = {"downloads": "downloads", "updated": "lastModified", "likes": "likes"}
-_EXPAND = ["config", "downloads", "gated", "lastModified", "library_name", "likes", "pipeline_tag", "safetensors", "tags"]
+_EXPAND = [
+    *("config", "downloads", "gated", "gguf", "lastModified", "library_name", "likes", "pipeline_tag", "safetensors", "tags"),
+]
 
 
 class Hub:
@@ -48,7 +61,7 @@ class Hub:
 
     def page(self, model_id: str) -> str:
         """Return the address of a repository's page for a browser."""
-        return f"{self.endpoint}/{model_id}"
+        return f"{self.endpoint}/{split_id(model_id)[0]}"
 
     def search(
         self, query: str, sort: HubSort, *, mlx_only: bool, limit: int, task: HubTask | None = None
@@ -94,8 +107,8 @@ class Hub:
 
     def configured(self, model: HubModel) -> HubModel:
         """Return a model with what its config.json says; as it was where there is none that can be read."""
-        if model.gate:
-            return model  # Its files are not given to everybody: a search must not end in a refusal.
+        if model.gate or model.quantization == GGUF:
+            return model  # Its files are not given to everybody: a search must not end in a refusal. A GGUF needs no config.
         try:
             return with_config(model, self.text(model.id, CONFIG))
         except HubError as error:
@@ -104,24 +117,36 @@ class Hub:
             return model
 
     def describe(self, model_id: str) -> HubDetail:
-        """Return a repository's facts, its config and card, and the files that running it takes."""
+        """Return a repository's facts, its config and card, and the files that running it takes.
+
+        Of a repository of GGUFs it is one of its files that is described, the usual one where none is named. The config is that
+        of the model they were made from, where they have none of their own: it says what shape they have.
+        """
+        repository, named = split_id(model_id)
         with self._telling(model_id):
-            info = self._api().model_info(model_id, files_metadata=True, timeout=TIMEOUT_S)
+            info = self._api().model_info(repository, files_metadata=True, timeout=TIMEOUT_S)
         files = tuple(HubFile(*_file(sibling)) for sibling in info.siblings or ())
-        commit = _commit_of(info, model_id)
-        model = described(info, model_id)
-        names = {file.path for file in files}
-        config = self._text_if_there(model_id, CONFIG, names, commit)
-        card = self._text_if_there(model_id, CARD, names, commit)
-        fetched = wanted_files(files)
-        size = sum(file.size_bytes for file in fetched if file.path.endswith((".safetensors", ".gguf")))
-        model = with_config(model, config, size)
-        return HubDetail(model, commit, config, _without_head(card), fetched, self.page(model_id))
+        commit = _commit_of(info, repository)
+        model, names = described(info, repository), {file.path for file in files}
+        variants = gguf_variants(model, files)
+        chosen = chosen_of(variants, model_id)
+        if named and chosen is None:
+            hint = "Its page says which files it has."
+            raise RepositoryMissing(f"{repository} has no file {named}.", hint, link=self.page(repository))
+        config = self._text_if_there(repository, CONFIG, names, commit)
+        if chosen is not None and not config and model.base:
+            config = self._text_if_there(model.base, CONFIG, {CONFIG}, "main")
+        card = self._text_if_there(repository, CARD, names, commit)
+        fetched = wanted_files(files, split_id(chosen.id)[1] if chosen else "")
+        model = with_config(chosen or model, config, weights_bytes(fetched))
+        if chosen is not None:
+            model = replace(model, quantization=chosen.quantization)
+        return HubDetail(model, commit, config, _without_head(card), fetched, self.page(repository), variants)
 
     def newest(self, model_id: str) -> str:
         """Return the commit of a repository's newest version, in one request."""
         with self._telling(model_id):
-            return _commit_of(self._api().model_info(model_id, timeout=TIMEOUT_S), model_id)
+            return _commit_of(self._api().model_info(split_id(model_id)[0], timeout=TIMEOUT_S), model_id)
 
     def text(self, model_id: str, path: str, revision: str = "main") -> str:
         """Return a small file of a repository as text."""
@@ -142,7 +167,7 @@ class Hub:
         with self._telling(model_id):
             from huggingface_hub import get_session, hf_hub_url, hf_raise_for_status
 
-            url = hf_hub_url(model_id, path, revision=revision, endpoint=self.endpoint)
+            url = hf_hub_url(split_id(model_id)[0], path, revision=revision, endpoint=self.endpoint)
             asked = {**self._headers(), "Accept-Encoding": "identity", **headers}
             with get_session().stream("GET", url, headers=asked, timeout=TIMEOUT_S) as response:
                 if response.status_code != 416:

@@ -6,9 +6,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, cast
 
-from engine.core.errors import FlintError
-from engine.core.hub_facts import Gate, HubFile, HubModel, HubTask
+from engine.core.errors import FlintError, UsageError
+from engine.core.hub_facts import Gate, HubDetail, HubFile, HubModel, HubTask
 from engine.models.facts import read_facts
+from engine.models.hub_variants import is_of
 from engine.models.names import human_name
 
 _ELEMENT_BYTES = {
@@ -26,6 +27,8 @@ _ELEMENT_BYTES = {
 }
 _FLOATS = ("BF16", "F16", "F32")
 _HASH = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+GGUF = "GGUF"
+"""How a repository of GGUFs is said to be quantized: in several ways, perhaps."""
 WEIGHTS = (".safetensors", ".gguf")
 _NEEDED = (".safetensors", ".json", ".model", ".jinja", ".txt", ".tiktoken", ".gguf")
 # Weights that stand beside the others in another form, and what no model needs to run.
@@ -48,6 +51,7 @@ def described(info: Any, model_id: str = "") -> HubModel:
     tags = [tag for tag in info.tags or () if isinstance(tag, str)]
     dtypes = info.safetensors.parameters if info.safetensors is not None else {}
     config = info.config if isinstance(info.config, dict) else {}
+    gguf = info.gguf if isinstance(info.gguf, dict) else {}
     # The excerpt of a config says nothing of weights that are not packed.
     floats = [dtype for dtype in dtypes if dtype in _FLOATS] if len(dtypes) == 1 else []
     model = HubModel(
@@ -56,7 +60,9 @@ def described(info: Any, model_id: str = "") -> HubModel:
         author=model_id.partition("/")[0] if "/" in model_id else "",
         mlx="mlx" in tags or info.library_name == "mlx",
         size_bytes=sum(count * _ELEMENT_BYTES.get(dtype, 2) for dtype, count in dtypes.items()),
-        quantization=floats[0] if floats else "",
+        quantization=GGUF if gguf and not dtypes else floats[0] if floats else "",
+        architecture=str(gguf.get("architecture") or ""),
+        context=gguf["context_length"] if isinstance(gguf.get("context_length"), int) else 0,
         licence=_tagged(tags, "license:"),
         task=info.pipeline_tag or "",
         tasks=tasks_of(info.pipeline_tag or "", tags, model_id.partition("/")[2]),
@@ -66,7 +72,7 @@ def described(info: Any, model_id: str = "") -> HubModel:
         gate=cast("Gate", info.gated or ""),
         updated=f"{info.last_modified:%Y-%m-%d}" if info.last_modified else "",
     )
-    return replace(with_config(model, json.dumps(config)), parameters=_parameters(dtypes, config))
+    return replace(with_config(model, json.dumps(config)), parameters=_parameters(dtypes, config) or _total(gguf))
 
 
 def tasks_of(task: str, tags: Iterable[str], name: str) -> tuple[HubTask, ...]:
@@ -100,20 +106,15 @@ def with_config(model: HubModel, config: str, size_bytes: int = 0) -> HubModel:
     )
 
 
-def wanted_files(files: Iterable[HubFile]) -> tuple[HubFile, ...]:
+def wanted_files(files: Iterable[HubFile], gguf: str = "") -> tuple[HubFile, ...]:
     """Return the files that running the model takes: safetensors before all else, never code or pickled weights.
 
-    A repository that has safetensors gives those and not the same weights as GGUF; of several GGUF quantizations, each is a
-    model of its own, and the first of them is taken.
+    `gguf` names a file of a repository of GGUFs, each of which is a model of its own: that one alone, in all its parts.
     """
     found = [file for file in files if _is_safe(file) and file.path.endswith(_NEEDED) and not file.path.startswith(_LEFT)]
-    safetensors = any(file.path.endswith(".safetensors") for file in found)
-    ggufs = [file for file in found if file.path.endswith(".gguf")]
-    if safetensors or not ggufs:
-        return tuple(file for file in found if not file.path.endswith(".gguf"))
-    first = ggufs[0].path
-    stem = first.rpartition("-00001-of-")[0] or first
-    return tuple(file for file in found if not file.path.endswith(".gguf") or file.path.startswith(stem))
+    if gguf:
+        return tuple(file for file in found if is_of(file.path, gguf))
+    return tuple(file for file in found if not file.path.endswith(".gguf"))
 
 
 def _is_safe(file: HubFile) -> bool:
@@ -134,8 +135,20 @@ def _base_of(tags: Iterable[str]) -> str:
     return next((name for how, _, name in sorted(named, key=lambda one: one[0] != "quantized")), "")
 
 
+def check_weights(detail: HubDetail) -> None:
+    """Raise `UsageError` where a repository has no weights that Flint runs."""
+    if not any(file.path.endswith(WEIGHTS) for file in detail.files):
+        hint = "Choose a repository with safetensors or GGUF."
+        raise UsageError(f"{detail.model.id} has no weights that Flint runs.", hint)
+
+
 def _tagged(tags: Iterable[str], start: str) -> str:
     return next((tag.removeprefix(start) for tag in tags if tag.startswith(start)), "")
+
+
+def _total(gguf: Mapping[str, Any]) -> int:
+    total = gguf.get("total")
+    return total if isinstance(total, int) else 0
 
 
 def _parameters(dtypes: Mapping[str, int], config: Mapping[str, Any]) -> int:

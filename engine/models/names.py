@@ -22,8 +22,13 @@ def human_name(stem: str) -> str:
 
 def full_name(stem: str) -> str:
     """Return a file's name for people with how it stores the weights: “SmolLM2 135M Instruct Q4_K_M”."""
+    return f"{human_name(stem)} {stored_name(stem)}".strip()
+
+
+def stored_name(stem: str) -> str:
+    """Return how a file stores the weights as its name says, “Q4_K_M”; empty where it does not."""
     stored = _STORED_AS.search(_PART.sub("", unicodedata.normalize("NFC", stem)))
-    return f"{human_name(stem)} {stored[1].upper()}" if stored else human_name(stem)
+    return stored[1].upper() if stored else ""
 
 
 def folder_name(name: str) -> str:

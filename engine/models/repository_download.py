@@ -21,6 +21,7 @@ from engine.core.hub_errors import HubError
 from engine.core.hub_facts import HubDetail
 from engine.core.sizes import size_text
 from engine.models.backoff import Backoff
+from engine.models.hub_variants import split_id
 from engine.models.transfer import OWN, PARTIAL, SURE, Source, Transfer, Watch
 
 AT_ONCE = 4
@@ -30,8 +31,8 @@ SPARE = 512 << 20
 
 
 def repository_folder(cache: Path, model_id: str) -> Path:
-    """Return where a repository is in a Hugging Face cache."""
-    return cache / f"models--{model_id.replace('/', '--')}"
+    """Return where the repository of a model is in a Hugging Face cache."""
+    return cache / f"models--{split_id(model_id)[0].replace('/', '--')}"
 
 
 @contextlib.contextmanager

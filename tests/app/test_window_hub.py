@@ -13,6 +13,7 @@ from tests.app.hub_window import FOX_ID, GATED_ID, LARGE_ID, MACHINE, QWEN, SLOW
 from tests.app.window_driver import open_window, row_center
 from tests.hub.repositories import MadeUp, Repository
 from tests.models.speaking import FOX
+from tests.models.tiny_gguf import tiny_gguf
 
 
 @pytest.fixture
@@ -132,7 +133,7 @@ def test_by_mouse_models_are_found_by_task_and_size(found, server):
     assert found.ids() == ["org/Talk-3B"]
     assert len(server.requests("api/models$")) == asked + 1
     pick_with_mouse(found.page.filters.size_choice, "Any size")
-    pick_with_mouse(found.page.filters.task_choice, "Vision, text only")
+    pick_with_mouse(found.page.filters.task_choice, "Vision")
     found.wait(lambda: found.ids() == ["org/Look-4B"])
     assert "Flint runs its text alone" in found.text("fetchNotice")
     pick_with_mouse(found.page.filters.task_choice, "Any task")
@@ -228,6 +229,52 @@ def test_quantizations_that_can_not_be_looked_up_say_why_and_the_rest_stays(foun
     found.click("variantsAgain")
     found.wait(lambda: [name for name, _, _ in variants(found)] == ["4bit", "8bit"])
     assert not found.shows("variantsNote")
+
+
+def ggufs(server, folder):
+    """A repository of two GGUFs, which a search for MLX does not find; the model they were made from says their shape."""
+    repository = Repository("org/Tiny-GGUF", tags=["gguf", "base_model:quantized:Org/Tiny"], downloads=9)
+    for kind in ("Q4_0", "Q8_0"):
+        tiny_gguf(folder / f"Tiny-{kind}.gguf", kind=kind)
+        repository.add(f"Tiny-{kind}.gguf", (folder / f"Tiny-{kind}.gguf").read_bytes())
+    server.add(repository)
+    server.add(Repository("Org/Tiny").add("config.json", QWEN))
+
+
+@pytest.mark.drives("filterFormat", "filterFormat.menu", "variantRows", "downloadModel")
+def test_a_file_of_a_repository_of_ggufs_is_found_chosen_fetched_and_used(found, server, tmp_path):
+    ggufs(server, tmp_path)
+    found.type("tiny")
+    found.wait(lambda: found.text("searchTitle") == "Nothing found for “tiny”")
+    pick_with_mouse(found.page.filters.format_choice, "Any format")
+    found.wait(lambda: found.ids() == ["org/Tiny-GGUF", "Org/Tiny"])
+    assert not found.page.detail.fetch.isEnabled()
+    found.click_row("org/Tiny-GGUF")
+    found.wait(lambda: found.page.detail.detail is not None)
+    assert found.page.detail.fetch.isEnabled()
+    assert found.page.detail.model_id == "org/Tiny-GGUF/Tiny-Q4_0.gguf"
+    found.wait(lambda: [row.badge[0] for row in found.page.detail.variants._models.rows] == ["Fits", "Fits"])
+    view = found.page.detail.variants.view
+    QTest.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=row_center(view, 1))
+    chosen = "org/Tiny-GGUF/Tiny-Q8_0.gguf"
+    found.wait(lambda: found.page.detail.detail and found.page.detail.model_id == chosen)
+    assert found.page.detail.table.facts()["Quantised"] == "Q8_0"
+    found.click("downloadModel")
+    found.wait(lambda: found.driver.window.models.entry(chosen) is not None)
+    assert found.page.detail.fetch.text() == "Use it"
+    found.click("downloadModel")
+    found.driver.wait_ready()
+    assert found.driver.window.models.model_id
+
+
+@pytest.mark.drives("filterFormat")
+def test_by_keyboard_another_format_is_asked_for(found, server, tmp_path):
+    ggufs(server, tmp_path)
+    found.type("tiny-gguf")
+    choose(found.page.filters.format_choice, "Any format")
+    found.wait(lambda: found.ids() == ["org/Tiny-GGUF"])
+    choose(found.page.filters.format_choice, "MLX")
+    found.wait(lambda: found.ids() == [])
 
 
 def test_a_model_with_one_quantization_has_no_list_of_them(found, server):

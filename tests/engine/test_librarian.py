@@ -4,6 +4,7 @@ import json
 import os
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
@@ -181,6 +182,26 @@ def test_cancelled_it_leaves_nothing(engine, server):
         time.sleep(0.01)  # Its thread lets go of the files first.
     assert not list(cached_repositories(cache_folder(os.environ)))
     assert engine.ask(ListDownloads)[0].downloads == ()
+
+
+def test_of_two_files_of_a_repository_one_is_cancelled_and_the_other_goes_on(engine, server):
+    repository = server.add(Repository("org/ggufs", tags=["gguf"]))
+    for number, kind in enumerate(("Q4_0", "Q8_0")):
+        repository.add(f"M-{kind}.gguf", MadeUp(SIZE, number))
+    first, second = (f"org/ggufs/M-{kind}.gguf" for kind in ("Q4_0", "Q8_0"))
+    slow(server)
+    for name in (first, second):
+        engine.ask(StartDownload, name)
+        engine.wait(lambda change, name=name: change.download.model_id == name and change.download.done_bytes > SIZE // 4)
+        engine.ask(PauseDownload, name)
+    engine.wait(lambda change: change.download.state == "paused")
+    before = server.bytes_sent("cdn/")
+    engine.ask(CancelDownload, first)
+    server.faults.clear()
+    engine.ask(StartDownload, second)
+    done = engine.wait(lambda change: change.download.model_id == second and change.download.state == "done").download
+    assert [path.name for path in Path(done.folder).iterdir()] == ["M-Q8_0.gguf"]
+    assert server.bytes_sent("cdn/") - before < SIZE  # What it had was kept.
 
 
 def test_it_goes_on_by_itself_after_a_restart_and_a_paused_one_does_not(engine, server):

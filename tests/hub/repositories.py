@@ -141,6 +141,7 @@ class Repository:
 
     def described(self, *, blobs=False):
         """Return the repository as the API describes it."""
+        gguf = any(path.endswith(".gguf") for path in self.files)
         return {
             "_id": hashlib.sha1(self.id.encode()).hexdigest()[:24],
             "id": self.id,
@@ -159,6 +160,7 @@ class Repository:
             "pipeline_tag": self.pipeline_tag,
             "config": self.config,
             "safetensors": {"parameters": self.parameters, "total": sum(self.parameters.values())},
+            **({"gguf": {"total": 7_000_000_000, "architecture": "qwen3", "context_length": 40_960}} if gguf else {}),
             "usedStorage": sum(stored.content.size for stored in self.files.values()),
             "siblings": [self.sibling(path) if blobs else {"rfilename": path} for path in sorted(self.files)],
         }

@@ -18,6 +18,7 @@ from engine.models.huggingface_cache import cache_folder, cached_repositories
 from engine.models.transfer import CHUNK, PARTIAL
 from tests.hub.repositories import MadeUp, Repository
 from tests.hub.server import Hub as Server
+from tests.models.tiny_gguf import tiny_gguf
 
 ROOT = Path(__file__).parents[3]
 NAME = "org/Small-1B-4bit"
@@ -108,6 +109,26 @@ def test_pull_fetches_and_the_library_has_it(server, capsys):
     assert run(["models", "pull", NAME]) == 0
     assert "is ready" in lines(capsys)[0][0]
     assert server.bytes_sent("cdn/") == before
+
+
+def test_pull_fetches_one_of_the_ggufs_of_a_repository_and_names_the_others(server, capsys, tmp_path):
+    repository = Repository("org/Tiny-GGUF", tags=["gguf"])
+    for kind in ("Q4_0", "Q8_0"):
+        tiny_gguf(tmp_path / f"Tiny-{kind}.gguf", kind=kind)
+        repository.add(f"Tiny-{kind}.gguf", (tmp_path / f"Tiny-{kind}.gguf").read_bytes())
+    server.add(repository)
+    assert run(["models", "pull", "org/Tiny-GGUF"]) == 0
+    out, err = lines(capsys)
+    assert "Fetching Q4_0 of several" in err
+    assert "Tiny-Q8_0.gguf (" in err
+    assert "flint chat --model org/Tiny-GGUF/Tiny-Q4_0.gguf" in out[0]
+    assert run(["models", "pull", "org/Tiny-GGUF/Tiny-Q8_0.gguf", "--json"]) == 0
+    out, err = lines(capsys)
+    assert (json.loads(out[0])["id"], "several" in err) == ("org/Tiny-GGUF/Tiny-Q8_0.gguf", False)
+    assert run(["models", "list", "--json"]) == 0
+    listed = {entry["id"]: entry for entry in json.loads(lines(capsys)[0][0])}
+    for kind in ("Q4_0", "Q8_0"):
+        assert listed[f"org/Tiny-GGUF/Tiny-{kind}.gguf"]["problem"] == ""
 
 
 @pytest.mark.parametrize(

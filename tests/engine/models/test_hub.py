@@ -173,6 +173,44 @@ def test_where_the_hub_does_not_say_what_it_was_made_from_its_name_does(server):
     assert found[-1].quantization == "BF16"
 
 
+def ggufs(server, **facts):
+    repository = Repository("org/Small-GGUF", tags=["gguf", "base_model:quantized:org/Small-1B-4bit"], **facts)
+    for kind, size in (("Q4_K_M", 4000), ("Q8_0", 8000)):
+        repository.add(f"Small-{kind}.gguf", b"g" * size)
+    return server.add(repository.add("README.md", CARD).add("mmproj-Small-f16.gguf", b"m"))
+
+
+def test_a_repository_of_ggufs_is_found_and_its_files_are_described_one_by_one(server):
+    ggufs(server, downloads=1000)
+    found, _ = hub(server).search("small", "downloads", mlx_only=False, limit=5)
+    assert [one.id for one in found] == ["org/Small-1B-4bit", "org/Small-GGUF"]
+    assert (found[1].quantization, found[1].context, found[1].architecture) == ("GGUF", 40_960, "qwen3")
+    asked = len(server.requests())
+    assert hub(server).configured(found[1]) == found[1]
+    assert len(server.requests()) == asked
+    for name, kind, size in (
+        ("org/Small-GGUF", "Q4_K_M", 4000),
+        ("org/Small-GGUF/Small-Q4_K_M.gguf", "Q4_K_M", 4000),
+        ("org/Small-GGUF/Small-Q8_0.gguf", "Q8_0", 8000),
+    ):
+        detail = hub(server).describe(name)
+        assert detail.model.id == f"org/Small-GGUF/Small-{kind}.gguf"
+        assert (detail.model.quantization, detail.model.size_bytes) == (kind, size)
+        assert [file.path for file in detail.files] == [f"Small-{kind}.gguf"]
+        assert [one.quantization for one in detail.variants] == ["Q4_K_M", "Q8_0"]
+        assert detail.page == f"{server.base}/org/Small-GGUF"
+        # It has no config of its own: that of the model it was made from says what shape it has.
+        assert json.loads(detail.config)["num_hidden_layers"] == 16
+    with pytest.raises(RepositoryMissing, match=r"no file Small-Q5_0\.gguf"):
+        hub(server).describe("org/Small-GGUF/Small-Q5_0.gguf")
+
+
+def test_ggufs_of_a_gated_model_are_described_without_its_config(server):
+    ggufs(server)
+    server.repositories["org/Small-1B-4bit"].gated = "manual"
+    assert hub(server).describe("org/Small-GGUF").config == ""
+
+
 def test_a_gated_repository_is_described_though_its_files_are_not_given(server):
     server.add(model("org/Gated", gated="manual"))
     detail = hub(server).describe("org/Gated")
