@@ -1,12 +1,13 @@
 """Whether a model on the hub would run here and how fast, from its config and this machine, in a word for its row."""
 
-import json
 from typing import Literal
 
 from app.models.badge import BadgeKind
 from app.models.machine import Machine
 from engine.core.context import LARGEST_DEFAULT_CONTEXT, context_limit
+from engine.core.errors import ModelBroken
 from engine.core.record import Record
+from engine.models.facts import config_of
 from engine.models.fit import Fit, Verdict, change, decode_ceiling, judge, largest_context
 from engine.models.load_plan import predict_unread
 
@@ -40,15 +41,15 @@ def figures(config: str, size_bytes: int, context: int, machine: Machine) -> Fig
     """
     try:
         fit = predict_unread(
-            json.loads(config),
+            config_of(config),
             context=context,
             metal=machine.metal,
             memory_bytes=machine.memory_bytes,
             size_bytes=size_bytes,
         )
-        verdict = judge(fit, machine.budget, machine.max_buffer)
-    except Exception:  # A config from anywhere can be wrong in any way.
+    except ModelBroken:
         return None
+    verdict = judge(fit, machine.budget, machine.max_buffer)
     half = change(fit, context=max(1, context // 2)) if machine.bandwidth else fit
     return Figures(fit, verdict, decode_ceiling(half, machine.bandwidth))
 

@@ -1,6 +1,5 @@
 """Whether the model on show would run here, with every figure: a context slider moves it."""
 
-import json
 from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
@@ -21,7 +20,8 @@ from app.widgets.link import Link
 from app.widgets.slider import Slider
 from app.widgets.text_field import TextField
 from engine.core.context import context_limit
-from engine.models.facts import read_facts
+from engine.core.errors import ModelBroken
+from engine.models.facts import config_of, read_facts
 from engine.models.fit import Fit
 
 _LEAST, _LONGEST, _STEP = 256, 1_048_576, 256
@@ -230,8 +230,8 @@ def sum_line(config: str, fit: Fit) -> str:
     """Return how a token's share of the KV cache comes about, in a line."""
     per_token = round(sum(fit.kv_bytes_per_token.values()))
     try:
-        facts = read_facts(json.loads(config))
-    except Exception:  # The prediction read it, so this is for what it reads otherwise.
+        facts = read_facts(config_of(config))
+    except ModelBroken:  # The prediction read it, so this is for what it reads otherwise.
         return f"{per_token:,} B of KV a token"
     size = fit.plan.element_bytes
     if facts.layers * 2 * facts.kv_heads * facts.head_dim * size != per_token:

@@ -18,6 +18,7 @@ from engine.core.preferences import Preferences
 from engine.core.sizes import size_text
 from engine.hardware.device import Device, read_device
 from engine.hardware.meters import read_memory
+from engine.models.facts import config_of
 from engine.models.fit import LARGEST_CHUNK, Fit, Offer, change, decode_ceiling, degrade, judge, largest_context, predict
 from engine.models.kv_memory import BITS
 from engine.models.library import Library
@@ -86,8 +87,8 @@ def _predict_on_hub(model_id: str, options: dict[str, Any], device: Device) -> t
     """The name and prediction of a model that is not on this machine: its config is asked for, nothing else."""
     detail = open_hub().describe(model_id)
     try:
-        config = json.loads(detail.config)
-    except ValueError:
+        config = config_of(detail.config)
+    except ModelBroken:
         raise ModelBroken(f"{model_id} has no config.json that can be read.", "Choose another repository.") from None
     return detail.model.name, predict_unread(
         config, memory_bytes=device.memory_bytes, size_bytes=detail.model.size_bytes, **options

@@ -1,7 +1,6 @@
 """`flint models search` and `pull`: models on the hub, from a terminal."""
 
 import dataclasses
-import json
 import os
 import sys
 import threading
@@ -18,7 +17,7 @@ from rich.table import Table
 from engine.cli.interrupt import StopOnInterrupt
 from engine.cli.output import note, print_json
 from engine.core.context import context_limit
-from engine.core.errors import Stopped, UsageError
+from engine.core.errors import ModelBroken, Stopped, UsageError
 from engine.core.hub_errors import HubError, HubTrouble, RateLimited
 from engine.core.hub_facts import HubDetail, HubModel
 from engine.core.paths import locate
@@ -26,6 +25,7 @@ from engine.core.sizes import GIGABYTE, size_text
 from engine.hardware.device import Device, read_device
 from engine.hardware.meters import read_memory
 from engine.models.backoff import Backoff
+from engine.models.facts import config_of
 from engine.models.fit import decode_ceiling, judge, largest_context
 from engine.models.hub import MOST_FOUND, Hub
 from engine.models.hub_facts import check_weights
@@ -98,12 +98,12 @@ def verdict_of(model: HubModel, budget: int, device: Device) -> dict[str, Any]:
     """Return whether a found model fits into `budget` bytes and how fast it could write; None where its config does not say."""
     unknown: dict[str, Any] = {"fits": None, "max_context": None, "peak_bytes": None, "decode_ceiling_tps": None}
     try:
-        config = json.loads(model.config)
+        config = config_of(model.config)
         context = context_limit(None, model.context)
         fit = predict_unread(
             config, context=context, metal=device.metal, memory_bytes=device.memory_bytes, size_bytes=model.size_bytes
         )
-    except Exception:
+    except ModelBroken:
         return unknown
     return {
         "fits": judge(fit, budget, device.max_buffer_bytes).fits,

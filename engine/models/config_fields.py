@@ -1,9 +1,12 @@
 """Reading numbers from a config.json that may lack any of them, as the model's own class in mlx-lm would fill them in."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeGuard
 
 from engine.models.architectures import argument_defaults, module_name
+
+MOST = 1 << 53
+"""A number above it is none: JSON bounds none, and a product of several has to be a float still."""
 
 # Models that also see pictures: the mlx-lm module that runs their language part.
 _LANGUAGE_PART = {
@@ -56,11 +59,15 @@ def language_config(config: Mapping[str, Any]) -> dict[str, Any]:
     return {**argument_defaults(module_of(config)), **filled_in, **config, **text}
 
 
+def _is_number(value: object) -> TypeGuard[int]:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 < value <= MOST
+
+
 def number(config: Mapping[str, Any], *names: str) -> int:
-    """Return the first of `names` that holds a whole number above 0; 0 when none does."""
+    """Return the first of `names` that holds a whole number above 0, within reason; 0 when none does."""
     for name in names:
         value = config.get(name)
-        if isinstance(value, int) and not isinstance(value, bool) and value > 0:
+        if _is_number(value):
             return value
     return 0
 
@@ -71,7 +78,7 @@ def number_at(config: Mapping[str, Any], index: int, *names: str) -> int:
         value = config.get(name)
         if isinstance(value, list) and value:
             value = value[min(index, len(value) - 1)]
-        if isinstance(value, int) and not isinstance(value, bool) and value > 0:
+        if _is_number(value):
             return value
     return 0
 

@@ -1,5 +1,6 @@
 """What a model's config.json says about its architecture, without loading anything."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -59,6 +60,17 @@ def read_config(folder: Path) -> dict[str, Any]:
         raise ModelBroken(f"{folder.name}'s config.json could not be read: {error.strerror}.") from error
     except ValueError:
         raise ModelBroken(f"{folder.name}'s config.json is damaged.") from None
+
+
+def config_of(text: str) -> dict[str, Any]:
+    """Return the text of a config.json, as the hub gives it, read; raises `ModelBroken` when it is no JSON object."""
+    try:
+        config = json.loads(text)
+    except (ValueError, RecursionError):
+        config = None
+    if not isinstance(config, dict):
+        raise ModelBroken("The config.json can't be read.")
+    return config
 
 
 def read_facts(source: Path | Mapping[str, Any]) -> Facts:

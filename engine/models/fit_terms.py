@@ -59,7 +59,7 @@ class Plan:
 
 def read_of(plan: Plan, layer: int | None, matrix: Matrix) -> float:
     """Return the bytes of a matrix that one decode step reads: of experts, the active ones."""
-    return plan.packing.matrix_bytes(layer, matrix) * matrix.read / matrix.copies
+    return plan.packing.matrix_bytes(layer, matrix) * matrix.read / max(1, matrix.copies)
 
 
 def predicted_weights(plan: Plan) -> int:

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, cast
 
-from engine.core.errors import FlintError, UsageError
+from engine.core.errors import ModelBroken, UsageError
 from engine.core.hub_facts import Gate, HubDetail, HubFile, HubModel, HubTask
-from engine.models.facts import read_facts
+from engine.models.facts import config_of, read_facts
 from engine.models.hub_variants import is_of
 from engine.models.names import human_name
 
@@ -92,9 +92,8 @@ def tasks_of(task: str, tags: Iterable[str], name: str) -> tuple[HubTask, ...]:
 def with_config(model: HubModel, config: str, size_bytes: int = 0) -> HubModel:
     """Return a model with the facts of its config.json; what that does not say stays."""
     try:
-        read = json.loads(config)
-        facts = read_facts(read)
-    except (ValueError, RecursionError, TypeError, AttributeError, FlintError):
+        facts = read_facts(config_of(config))
+    except ModelBroken:
         return replace(model, size_bytes=size_bytes or model.size_bytes)
     return replace(
         model,
