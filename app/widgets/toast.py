@@ -4,10 +4,11 @@ from collections.abc import Callable
 from typing import Literal
 
 from PySide6.QtCore import QEasingCurve, QEvent, QObject, QPoint, QPropertyAnimation, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QEnterEvent, QKeyEvent, QPainter, QPaintEvent
+from PySide6.QtGui import QEnterEvent, QKeyEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from app.theme import Theme
+from app.widgets.announcement import announce
 from app.widgets.frame import draw_frame
 from app.widgets.icon_button import IconButton
 from app.widgets.label import Label
@@ -184,7 +185,7 @@ class Toaster(QObject):
         if kind != "error":
             toast.timer.start()
         self._arrange()
-        self._announce(toast)
+        announce(self._over, f"{toast.text} {toast.hint}".strip(), urgent=toast.kind != "info")
         return toast
 
     def dismiss_newest(self) -> bool:
@@ -217,11 +218,3 @@ class Toaster(QObject):
         if toast in self._toasts:
             self._toasts.remove(toast)
             self._arrange()
-
-    def _announce(self, toast: Toast) -> None:
-        event = QAccessibleAnnouncementEvent(self._over, f"{toast.text} {toast.hint}".strip())
-        urgent = toast.kind != "info"
-        event.setPoliteness(
-            QAccessible.AnnouncementPoliteness.Assertive if urgent else QAccessible.AnnouncementPoliteness.Polite
-        )
-        QAccessible.updateAccessibility(event)

@@ -5,10 +5,11 @@ import unicodedata
 
 TITLE_CHARACTERS = 48
 
-_FENCE = re.compile(r"^\s*(`{3,}|~{3,})[\w+#.-]*\s*$")
-_LINE_MARKS = re.compile(r"^(?:\s*(?:>|#{1,6}(?=\s|$)|[-*+](?=\s)(?:\s+\[[ xX]\])?|\d{1,3}[.)](?=\s)))+\s*")
-_LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*(?:\s+\"[^\"]*\")?\)")
-_EMPHASIS = re.compile(r"(?<![\w*_~`\\])(\*{1,3}|_{1,3}|~~|`{1,3})(?=\S)(.+?)(?<=\S)\1(?![\w*_~`]|\.\w)")
+# Compiled by `re` when they are first used: it takes a while.
+_FENCE = r"^\s*(`{3,}|~{3,})[\w+#.-]*\s*$"
+_LINE_MARKS = r"^(?:\s*(?:>|#{1,6}(?=\s|$)|[-*+](?=\s)(?:\s+\[[ xX]\])?|\d{1,3}[.)](?=\s)))+\s*"
+_LINK = r"!?\[([^\[\]]*)\]\([^()\s]*(?:\s+\"[^\"]*\")?\)"
+_EMPHASIS = r"(?<![\w*_~`\\])(\*{1,3}|_{1,3}|~~|`{1,3})(?=\S)(.+?)(?<=\S)\1(?![\w*_~`]|\.\w)"
 
 
 def title_from(text: str, characters: int = TITLE_CHARACTERS) -> str:
@@ -18,7 +19,7 @@ def title_from(text: str, characters: int = TITLE_CHARACTERS) -> str:
     """
     lines = [collapsed for line in text.splitlines() if (collapsed := _collapse(line))]
     for line in lines:
-        if not _FENCE.match(line) and (plain := _without_marks(line)):
+        if not re.match(_FENCE, line) and (plain := _without_marks(line)):
             return _cut(plain, characters)
     return _cut(lines[0], characters) if lines else ""
 
@@ -29,10 +30,10 @@ def _collapse(line: str) -> str:
 
 
 def _without_marks(line: str) -> str:
-    line = _LINE_MARKS.sub("", line)
-    line = _LINK.sub(r"\1", line)
+    line = re.sub(_LINE_MARKS, "", line)
+    line = re.sub(_LINK, r"\1", line)
     for _ in range(3):  # Marks stand inside marks: **_so_**.
-        line = _EMPHASIS.sub(r"\2", line)
+        line = re.sub(_EMPHASIS, r"\2", line)
     return " ".join(line.split())
 
 

@@ -2,6 +2,7 @@
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QAccessible
 from PySide6.QtWidgets import QAbstractButton, QLabel
 
 from app.widgets.toast import SHOWN_MS, Toaster
@@ -97,13 +98,11 @@ def test_markup_in_a_message_is_shown_as_it_is(toaster):
 
 
 def test_assistive_tools_are_told(toaster, monkeypatch):
-    from app.widgets import toast as module
-
     told = []
-    monkeypatch.setattr(module.QAccessible, "updateAccessibility", lambda event: told.append(event))
+    monkeypatch.setattr(QAccessible, "updateAccessibility", lambda event: told.append(event))
     toaster.show("It broke", "Try again.", "error")
     assert told[0].message() == "It broke Try again."
-    assert told[0].politeness() == module.QAccessible.AnnouncementPoliteness.Assertive
+    assert told[0].politeness() == QAccessible.AnnouncementPoliteness.Assertive
 
 
 def test_it_takes_no_focus_away(toaster, window, qtbot):

@@ -2,7 +2,7 @@
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtGui import QAccessible, QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QTextBrowser, QWidget
 
@@ -30,10 +30,8 @@ def page(theme, qtbot):
 @pytest.fixture
 def told(monkeypatch):
     """What assistive tools were told to say."""
-    from app.widgets import announcement
-
     said = []
-    monkeypatch.setattr(announcement.QAccessible, "updateAccessibility", lambda event: said.append(event.message()))
+    monkeypatch.setattr(QAccessible, "updateAccessibility", lambda event: said.append(event.message()))
     return said
 
 
