@@ -191,6 +191,7 @@ class Session:
             left_out=gone,
             fits=len(counted.ids) < most and counted.pinned < context,
             texts=tuple(texts),
+            said=counted.said,
         )
 
     def _cached(self, request: Generate, policy: CachePolicy, ids: tuple[int, ...], pinned: int, idle: bool) -> int:

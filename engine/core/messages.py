@@ -336,7 +336,8 @@ class PromptCounted(Record):
     """A prompt of so many `tokens`: `words` of them are the last message's own, `cached` need not be read again.
 
     The `context` holds so many; to fit in it, the oldest `left_out` messages go, and where `fits` is False even that is not
-    enough, or not wanted. `texts` are the tokens of each text.
+    enough, or not wanted. `texts` are the tokens of each text. All messages' own words are `said` tokens, the rest is the
+    template's (0: the template changes the words it is given, so that nobody can tell).
     """
 
     request_id: str
@@ -347,6 +348,7 @@ class PromptCounted(Record):
     left_out: int = 0
     fits: bool = True
     texts: tuple[int, ...] = ()
+    said: int = 0
 
 
 class NextTokens(Record):

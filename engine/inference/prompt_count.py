@@ -36,13 +36,15 @@ type Steps[T] = Generator[None, None, T]
 class Counted:
     """The `ids` of a prompt; the last message's own words are `words` of them, and each message is complete after `ends`.
 
-    `pinned` of the ids are the same for every chat with this system prompt.
+    `pinned` of the ids are the same for every chat with this system prompt. All messages' own words are `said` of them, 0 where
+    that can't be told.
     """
 
     ids: tuple[int, ...]
     words: int
     ends: tuple[int, ...]
     pinned: int
+    said: int
 
 
 class Encoder:
@@ -161,11 +163,11 @@ class Counter:
             complete.append(bisect_right(ends, position))
         last = found[-1]
         words = complete[-1] - bisect_right(ends, last[0]) if last else len(ids)
-        pinned = self._pinned_in(whole, text)
+        pinned, said = self._pinned_in(whole, text), _said(found[: len(messages)], ends)
         if asked:
-            return Counted(tuple(ids), words, tuple(complete), pinned)
+            return Counted(tuple(ids), words, tuple(complete), pinned, said)
         before = bisect_right(ends, last[0]) if last else 0
-        return Counted(tuple(ids[:before]), 0, tuple(complete[: len(messages)]), min(pinned, before))
+        return Counted(tuple(ids[:before]), 0, tuple(complete[: len(messages)]), min(pinned, before), said)
 
     def _pinned_in(self, messages: Sequence[Message], text: str) -> int:
         """Return what is pinned, which hangs on what stands before the first question alone."""
@@ -174,6 +176,12 @@ class Counter:
             self._pinned = tuple(messages[:first])
             self._pinned_ids = pinned_in(self._tokenizer, messages, text, self._encoded)
         return min(self._pinned_ids, len(self._encoded[0]) - 1)
+
+
+def _said(found: Sequence[Place | None], ends: Sequence[int]) -> int:
+    """Return how many ids are the messages' own; 0 where one of them is not found in the text."""
+    own = [bisect_right(ends, place[1]) - bisect_right(ends, place[0]) for place in found if place]
+    return sum(own) if len(own) == len(found) else 0
 
 
 class TextCounter:

@@ -101,6 +101,21 @@ def test_a_chat_without_a_next_message_is_counted_up_to_where_it_would_begin(wor
     assert 0 < bare.cached < bare.tokens < more.tokens
 
 
+@pytest.mark.parametrize("next_words", ["And of Spain?", ""])
+def test_the_messages_own_words_are_told_apart_from_the_templates(tiny_loaded, next_words):
+    loaded = tiny_loaded("growing")
+    messages = [
+        SYSTEM,
+        ASKED,
+        Message("assistant", "Paris, of course."),
+        *([Message("user", next_words)] if next_words else []),
+    ]
+    told, _ = run(Counter(Encoder(loaded.tokenizer), "f").count(messages))
+    own = [len(loaded.tokenizer.encode(message.text)) for message in messages]
+    assert (told.said, told.words) == (sum(own), own[-1] if next_words else 0)
+    assert told.said < len(told.ids)
+
+
 def test_what_does_not_fit_is_said(worker):
     connection = worker.connect()
     finish(connection, LoadModel("load", "one"))

@@ -151,9 +151,11 @@ def note(counted: PromptCounted) -> tuple[str, bool]:
 
 
 def tip(counted: PromptCounted) -> str:
-    """Return the sentences behind the note."""
+    """Return the sentences behind the note; their figures add up, and are those the inspector shows of the same prompt."""
+    which = "The whole prompt" if counted.words else "The conversation so far"
     sentences = [
-        f"The whole prompt has {counted.tokens:,} tokens; {counted.cached:,} of them are cached and need not be read again.",
+        f"{which} has {count_text(counted.tokens, 'token')}{_parts(counted)}.",
+        f"{counted.cached:,} of them are cached and need not be read again, {counted.tokens - counted.cached:,} are to read.",
         f"The context holds {counted.context:,}.",
     ]
     if counted.left_out:
@@ -162,3 +164,14 @@ def tip(counted: PromptCounted) -> str:
     if not counted.fits or counted.words >= counted.context:
         sentences.append("Shorten the message, take a file away, or raise the context length in the settings.")
     return " ".join(sentences)
+
+
+def _parts(counted: PromptCounted) -> str:
+    """Return whose the tokens of a prompt are; nothing where the template changes words, so that nobody can tell."""
+    if not counted.said:
+        return ""
+    files, before = sum(counted.texts), counted.said - counted.words
+    in_files = f" ({files:,} in files)" if 0 < files <= counted.words else ""
+    parts = [f"your message {counted.words:,}{in_files}"] if counted.words else []
+    parts += [f"{'what was said before' if counted.words else 'what was said'} {before:,}"] if before else []
+    return f": {', '.join(parts)}, the template's own {counted.tokens - counted.said:,}"

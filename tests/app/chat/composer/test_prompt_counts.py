@@ -1,5 +1,7 @@
 """The composer's note: what would be sent in tokens and what of it is cached, in the real window with a real model."""
 
+import re
+
 import pytest
 from PySide6.QtCore import Qt
 
@@ -7,6 +9,7 @@ from app.chat.composer.prompt_counts import note, tip
 from app.chat.composer.token_estimate import about, estimate
 from engine.chats.attachment import Attachment
 from engine.core.messages import CountPrompt, PromptCounted, TextDelta
+from tests.app.chat.inspecting import open_inspector
 from tests.app.window_driver import open_window, set_settings
 
 
@@ -141,6 +144,56 @@ def test_the_words_of_a_count(counted, words, warned):
     assert note(counted) == (words, warned)
     assert ("oldest 4 messages" in tip(counted)) == (counted.left_out == 4)
     assert ("Shorten" in tip(counted)) == warned
+
+
+@pytest.mark.parametrize(
+    ("counted", "says"),
+    [
+        (
+            PromptCounted("c", 280, 3, 265, 512, said=243),
+            "The whole prompt has 280 tokens: your message 3, what was said before 240, the template's own 37. "
+            "265 of them are cached and need not be read again, 15 are to read. The context holds 512.",
+        ),
+        (
+            PromptCounted("c", 341, 312, 0, 512, texts=(200, 88), said=312),
+            "The whole prompt has 341 tokens: your message 312 (288 in files), the template's own 29. "
+            "0 of them are cached and need not be read again, 341 are to read. The context holds 512.",
+        ),
+        (
+            PromptCounted("c", 256, 0, 252, 512, said=219),
+            "The conversation so far has 256 tokens: what was said 219, the template's own 37. "
+            "252 of them are cached and need not be read again, 4 are to read. The context holds 512.",
+        ),
+        (
+            PromptCounted("c", 20, 1, 0, 512),
+            "The whole prompt has 20 tokens. 0 of them are cached and need not be read again, 20 are to read. The context holds 512.",
+        ),
+    ],
+)
+def test_the_figures_behind_a_count_add_up(counted, says):
+    assert tip(counted) == says
+
+
+def figures(text):
+    return [int(found.replace(",", "")) for found in re.findall(r"\d[\d,]*", text)]
+
+
+@pytest.mark.parametrize("files", [False, True])
+def test_composer_and_inspector_tell_the_same_figures_of_the_same_prompt(flint, files):
+    flint.window.chat.set_setting("system_prompt", "Be brief.")
+    flint.ask("Hello")
+    panel = open_inspector(flint)
+    if files:
+        flint.window.page.composer.attachments.show((Attachment("a.csv", "file", "day,cups\n" * 9),))
+    flint.type("And now?")
+    settled(flint)
+    flint.wait(lambda: panel.target == "What would be sent next" and panel.head.text.endswith("to read"))
+    note = flint.window.page.composer.foot.note.toolTip()
+    total, mine, *in_files, before, own, cached, read, _ = figures(note)
+    assert len(in_files) == files
+    assert total == mine + before + own == cached + read
+    flint.wait(lambda: figures(panel.head.text) == [total, cached, read])
+    assert told(flint).startswith(f"{mine} tokens")
 
 
 def test_estimates():
