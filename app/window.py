@@ -183,6 +183,7 @@ class MainWindow(QMainWindow):
         self.chats.trash_changed.connect(self.storage.refresh)
         self.storage.removed.connect(self.chats.forget)
         self.chats.trash.removed.connect(self.storage.forget_removed)
+        self.storage.emptying.connect(self.sidebar.show_emptying)
         self.sidebar.wishes.emptying_requested.connect(self.storage.ask_to_empty)
         self.storage.removed.connect(self.message_actions.trash.end_undo)
         self.message_actions.trash.changed.connect(self.storage.refresh)
@@ -317,10 +318,8 @@ class MainWindow(QMainWindow):
             self._closed = True
             self.settings.close()
             self.chat.drafts.save()
-            self.transfers.close()
-            self.place.close()
-            self.inspector.close()
-            self.bridge.close()
+            for part in (self.transfers, self.storage, self.place, self.inspector, self.bridge):
+                part.close()
             self.replies.settle()
             self._remember(GEOMETRY, base64.b64encode(self.saveGeometry().data()).decode())
             self._store.close()

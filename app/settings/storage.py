@@ -43,6 +43,10 @@ class Storage(QWidget):
         spoken = f"deleted: {things(chats, messages)}" if messages else deleted_chats(chats)
         self._trash.show_state(shown if chats or messages else "none", chats + messages > 0, spoken)
 
+    def show_emptying(self, done: int, total: int) -> None:
+        """Show how many chats of the trash that is being emptied are removed."""
+        self._trash.show_state(f"emptying… {done:,} of {total:,}", False)
+
     def show_clearing(self, clearing: bool) -> None:
         """Show whether what was read is being forgotten."""
         self._read.show_state("clearing…" if clearing else "", not clearing)

@@ -33,7 +33,7 @@ def read_chat(connection: sqlite3.Connection, chat: int) -> ChatTree:
             messages.row IS CASE WHEN messages.parent IS NULL THEN ? ELSE parents.active_child END, messages.edited,
             messages.trashed_at, (SELECT id FROM messages AS first WHERE first.row = messages.trashed_with)
         FROM messages LEFT JOIN messages AS parents ON parents.row = messages.parent
-        WHERE messages.chat = ? ORDER BY messages.row""",
+        WHERE messages.chat = ? AND ifnull(messages.trashed_at, 0) >= 0 ORDER BY messages.row""",
         (active_root, chat),
     )
     texts = attached.of_chat(connection, chat)

@@ -6,9 +6,10 @@ message never has a living one below it.
 
 import sqlite3
 
-from engine.chats import search, tree
+from engine.chats import tree
 from engine.core.errors import ChatNotFound
 
+_TURNED = "-trashed_at - 1"
 _BELOW = """WITH RECURSIVE below (row) AS (
     SELECT ? UNION ALL SELECT messages.row FROM below JOIN messages ON messages.parent = below.row) SELECT row FROM below"""
 
@@ -61,31 +62,45 @@ def count(connection: sqlite3.Connection, chat: int | None) -> int:
     """Return how many messages are in a chat's trash, or with None in those of all chats that are not in the trash."""
     living = " AND chat IN (SELECT row FROM chats WHERE deleted_at IS NULL)"
     of_chat, values = (living, ()) if chat is None else (" AND chat = ?", (chat,))
-    found = connection.execute(f"SELECT COUNT(*) FROM messages WHERE trashed_at IS NOT NULL{of_chat}", values).fetchone()
+    found = connection.execute(f"SELECT COUNT(*) FROM messages WHERE trashed_at >= 0{of_chat}", values).fetchone()
     return int(found[0])
 
 
 def newest(connection: sqlite3.Connection, chat: int) -> str | None:
     """Return the message that was deleted last in a chat, of those that were deleted with it the first."""
     found = connection.execute(
-        "SELECT id FROM messages WHERE chat = ? AND trashed_with = row ORDER BY trashed_at DESC, row DESC LIMIT 1", (chat,)
+        """SELECT id FROM messages WHERE chat = ? AND trashed_with = row AND trashed_at >= 0
+        ORDER BY trashed_at DESC, row DESC LIMIT 1""",
+        (chat,),
     ).fetchone()
     return None if found is None else str(found[0])
 
 
-def remove(connection: sqlite3.Connection, until: float) -> list[str]:
-    """Remove for good what was deleted up to a time, and all below it; return the ids of the chats it was in."""
+def give_up(connection: sqlite3.Connection, until: float) -> list[str]:
+    """Let what was deleted up to a time, and all below it, be gone for everybody, as `trash.give_up` does with chats.
+
+    Returns the ids of the chats it was in.
+    """
     found = connection.execute(
         """WITH RECURSIVE going (row, chat) AS (
-            SELECT row, chat FROM messages WHERE trashed_at <= ?
+            SELECT row, chat FROM messages WHERE trashed_at BETWEEN 0 AND ?
             UNION SELECT messages.row, messages.chat FROM going JOIN messages ON messages.parent = going.row)
         SELECT going.row, chats.id FROM going JOIN chats ON chats.row = going.chat""",
         (until,),
     ).fetchall()
-    if found:
-        search.remove_messages(connection, [row for row, _ in found])
-        connection.executemany("DELETE FROM messages WHERE row = ?", ((row,) for row, _ in found))
+    connection.executemany(f"UPDATE messages SET trashed_at = {_TURNED} WHERE row = ?", ((row,) for row, _ in found))
     return list(dict.fromkeys(chat for _, chat in found))
+
+
+def take_back(connection: sqlite3.Connection) -> None:
+    """Put what was given up into the trash again."""
+    connection.execute(f"UPDATE messages SET trashed_at = {_TURNED} WHERE trashed_at < 0")
+
+
+def given_up(connection: sqlite3.Connection, most: int) -> list[int]:
+    """Return the rows of messages that were given up, `most` of them: none before the one it follows."""
+    found = connection.execute("SELECT row FROM messages WHERE trashed_at < 0 ORDER BY row DESC LIMIT ?", (most,))
+    return [row for (row,) in found.fetchall()]
 
 
 def _neighbour(connection: sqlite3.Connection, place: tree.Place) -> int | None:

@@ -61,32 +61,40 @@ def searched(text: str, attachments: Sequence[Attachment]) -> str:
     return f"{text}\n{names(attachments)}" if attachments else text
 
 
-def remove_chats(connection: sqlite3.Connection, rows: Sequence[int]) -> None:
-    """Take chats and their messages out of the index, and what the index still remembers of them out of the file."""
-    with _merged(connection):
-        for row in rows:
-            connection.execute("DELETE FROM title_index WHERE rowid = ?", (row,))
-            connection.execute("DELETE FROM message_index WHERE rowid IN (SELECT row FROM messages WHERE chat = ?)", (row,))
+def remove_title(connection: sqlite3.Connection, row: int) -> None:
+    """Take a chat's title out of the index."""
+    connection.execute("DELETE FROM title_index WHERE rowid = ?", (row,))
 
 
 def remove_messages(connection: sqlite3.Connection, rows: Sequence[int]) -> None:
-    """Take messages out of the index, and what it still remembers of them out of the file."""
-    with _merged(connection):
-        connection.executemany("DELETE FROM message_index WHERE rowid = ?", ((row,) for row in rows))
+    """Take messages out of the index."""
+    # In this order: for each that is before the last one the index would begin a part of its own.
+    connection.executemany("DELETE FROM message_index WHERE rowid = ?", ((row,) for row in sorted(rows)))
 
 
 @contextlib.contextmanager
-def _merged(connection: sqlite3.Connection) -> Iterator[None]:
-    """Merge the index whole after deleting from it: until then a deleted entry's words stay in the file.
+def unmerged(connection: sqlite3.Connection) -> Iterator[None]:
+    """Put off the merges that SQLite would make of itself of what is changed inside: they take as long as they take.
 
-    SQLite's own merges on the way, which the whole one makes useless, are put off: that takes a third of the time. Where the
-    transaction is undone, so is that.
+    Until the index was merged whole, by `merge`, a deleted entry's words stay in the file.
     """
     _configure(connection, automerge=0, crisismerge=_NEVER)
     yield
-    for table in ("title_index", "message_index"):
-        connection.execute(f"INSERT INTO {table} ({table}) VALUES ('optimize')")
+    connection.execute("SAVEPOINT written")  # What was changed is written now, not with the transaction's end.
+    connection.execute("RELEASE written")
     _configure(connection, **_USUAL)
+
+
+def merge(connection: sqlite3.Connection, pages: int) -> bool:
+    """Merge some pages of the index; return whether there may be more to do. A negative number has it merged whole by the
+    calls that follow. https://www.sqlite.org/fts5.html#the_merge_command
+    """
+    more = False
+    for table in ("title_index", "message_index"):
+        before = connection.total_changes
+        connection.execute(f"INSERT INTO {table} ({table}, rank) VALUES ('merge', ?)", (pages,))
+        more |= connection.total_changes - before >= 2
+    return more
 
 
 def _configure(connection: sqlite3.Connection, **values: int) -> None:

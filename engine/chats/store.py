@@ -15,6 +15,7 @@ from engine.chats.folders import Folders
 from engine.chats.owner import Owner, this_process
 from engine.chats.records import ChatSummary, ChatTree, SearchHit, StoredMessage, new_id
 from engine.chats.remembered import recall, remember
+from engine.chats.sweep import sweep
 from engine.chats.titles import title_from
 from engine.core.errors import ErrorInfo, UsageError
 from engine.core.facts import ReplyFacts, Role
@@ -126,36 +127,53 @@ class ChatStore:
 
     def trash(self) -> list[ChatSummary]:
         """Return the chats in the trash, the last deleted first."""
-        return self._summaries("deleted_at IS NOT NULL ORDER BY deleted_at DESC, row DESC")
+        return self._summaries("deleted_at >= 0 ORDER BY deleted_at DESC, row DESC")
 
     def trash_count(self) -> int:
         """Return how many chats are in the trash."""
         with self._database.reading() as connection:
-            return int(connection.execute("SELECT COUNT(*) FROM chats WHERE deleted_at IS NOT NULL").fetchone()[0])
+            return int(connection.execute("SELECT COUNT(*) FROM chats WHERE deleted_at >= 0").fetchone()[0])
 
-    def empty_trash(self, older_than_s: float | None = None) -> int:
-        """Remove the chats in the trash for good (those deleted at least `older_than_s` seconds ago); return how many.
+    def discard_trash(self, older_than_s: float | None = None) -> int:
+        """Let the chats in the trash be gone (those deleted at least `older_than_s` seconds ago); return how many.
 
-        What the engine remembers of them goes with `ForgetChats`, which whoever empties the trash sends for `removed_chats`.
-        So it is for the messages in the chats' own trash, whose chats stay.
+        Nobody finds them any more; `sweep` removes them from the file. What the engine remembers of them goes with
+        `ForgetChats`, which whoever empties the trash sends for `removed_chats`. So it is for the messages in the chats' own
+        trash, whose chats stay.
         """
         until = self._clock() - (older_than_s or 0.0)
         with self._database.writing() as connection:
             found = trash.deleted(connection, None if older_than_s is None else until)
-            trimmed = message_trash.remove(connection, until)
-            if not found and not trimmed:
-                return 0
-            trash.remove(connection, found, trimmed)
-        with self._database.reading() as connection:
-            trash.fold_log(connection)
+            trimmed = message_trash.give_up(connection, until)
+            if found or trimmed:
+                trash.give_up(connection, found, trimmed)
         return len(found)
 
-    def remove_chats(self, chat_ids: Collection[str]) -> None:
-        """Remove chats in the trash for good, all or none, as `empty_trash` does. Raises `ChatNotFound`."""
+    def discard_chats(self, chat_ids: Collection[str]) -> None:
+        """Let chats in the trash be gone, all or none, as `discard_trash` does. Raises `ChatNotFound`."""
         with self._database.writing() as connection:
-            trash.remove(connection, {tree.chat_row(connection, id_, trashed=True): id_ for id_ in chat_ids})
+            trash.give_up(connection, {tree.chat_row(connection, id_, trashed=True): id_ for id_ in chat_ids})
+
+    def is_swept(self) -> bool:
+        """Whether `sweep` has nothing to do."""
         with self._database.reading() as connection:
-            trash.fold_log(connection)
+            return not trash.is_to_sweep(connection)
+
+    def sweep(self, told: Callable[[int, int], object] = lambda _done, _total: None) -> None:
+        """Remove what was discarded from the file, as `engine.chats.sweep` does; others can use the store meanwhile."""
+        if not self.is_swept():
+            sweep(self._database, told)
+
+    def empty_trash(self, older_than_s: float | None = None) -> int:
+        """Discard the trash and sweep at once; return how many chats that were."""
+        found = self.discard_trash(older_than_s)
+        self.sweep()
+        return found
+
+    def remove_chats(self, chat_ids: Collection[str]) -> None:
+        """Discard chats in the trash, all or none, and sweep at once. Raises `ChatNotFound`."""
+        self.discard_chats(chat_ids)
+        self.sweep()
 
     def removed_chats(self) -> list[str]:
         """Return the ids of chats that are gone for good, or some messages of which are, but perhaps not yet what the engine

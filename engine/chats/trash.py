@@ -1,15 +1,21 @@
-"""The trash: chats that were deleted, until they are restored or removed for good."""
+"""The trash: chats that were deleted, until they are restored or removed for good.
+
+A chat that was given up has a negative `deleted_at`, from which the time it was deleted can be told, and exists for nobody any
+more but `sweep`.
+"""
 
 import sqlite3
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 
-from engine.chats import search
 from engine.chats.remembered import recall, remember
 
 KEPT_DAYS = 30
 """How long a deleted chat stays in the trash."""
 
 _REMOVED = "chats removed for good"
+_TO_SWEEP = "something to sweep"
+_TURNED = "-deleted_at - 1"
+_BEGUN = "-9e999"
 
 
 def put(connection: sqlite3.Connection, rows: Iterable[int], now: float) -> None:
@@ -24,22 +30,49 @@ def take_out(connection: sqlite3.Connection, rows: Iterable[int]) -> None:
 
 def deleted(connection: sqlite3.Connection, until: float | None = None) -> dict[int, str]:
     """Return the chats in the trash, ids by row: all, or those deleted at `until` or before."""
-    condition = "deleted_at IS NOT NULL" + ("" if until is None else " AND deleted_at <= ?")
+    condition = "deleted_at >= 0" + ("" if until is None else " AND deleted_at <= ?")
     return dict(
         connection.execute(f"SELECT row, id FROM chats WHERE {condition}", () if until is None else (until,)).fetchall()
     )
 
 
-def remove(connection: sqlite3.Connection, chats: dict[int, str], trimmed: Iterable[str] = ()) -> None:
-    """Remove chats (ids by row) with their messages for good, and note them as removed, as those that lost messages alone.
+def give_up(connection: sqlite3.Connection, chats: Mapping[int, str], trimmed: Iterable[str] = ()) -> None:
+    """Let chats in the trash (ids by row) be gone for everybody; `sweep` removes them from the file, after a crash too.
 
-    Their words leave the file too: the search index is merged, freed pages are zeroed; `fold_log` does the rest.
+    They are noted as removed, as are those that lost messages alone.
     """
-    search.remove_chats(connection, list(chats))
-    for row in chats:
-        connection.execute("DELETE FROM messages WHERE chat = ?", (row,))
-        connection.execute("DELETE FROM chats WHERE row = ?", (row,))
+    connection.executemany(f"UPDATE chats SET deleted_at = {_TURNED} WHERE row = ?", ((row,) for row in chats))
     _write_removed(connection, dict.fromkeys((*removed(connection), *chats.values(), *trimmed)))
+    remember(connection, _TO_SWEEP, "1")
+
+
+def take_back(connection: sqlite3.Connection) -> None:
+    """Put what was given up into the trash again, but for a chat of which something is gone already."""
+    connection.execute(f"UPDATE chats SET deleted_at = {_TURNED} WHERE deleted_at < 0 AND deleted_at > {_BEGUN}")
+
+
+def begin_next(connection: sqlite3.Connection) -> int | None:
+    """Return the row of a chat that was given up and can't be put back from now on, one that was begun before; or None."""
+    found = connection.execute("SELECT row FROM chats WHERE deleted_at < 0 ORDER BY deleted_at LIMIT 1").fetchone()
+    if found is None:
+        return None
+    connection.execute(f"UPDATE chats SET deleted_at = {_BEGUN} WHERE row = ?", found)
+    return int(found[0])
+
+
+def count_given_up(connection: sqlite3.Connection) -> int:
+    """Return how many chats were given up and are still in the file."""
+    return int(connection.execute("SELECT COUNT(*) FROM chats WHERE deleted_at < 0").fetchone()[0])
+
+
+def is_to_sweep(connection: sqlite3.Connection) -> bool:
+    """Whether something that was given up may still be in the file, or its words in the search index."""
+    return recall(connection, _TO_SWEEP) != ""
+
+
+def note_swept(connection: sqlite3.Connection) -> None:
+    """Note that nothing is left of what was given up."""
+    connection.execute("DELETE FROM remembered WHERE key = ?", (_TO_SWEEP,))
 
 
 def fold_log(connection: sqlite3.Connection) -> None:

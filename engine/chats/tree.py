@@ -57,14 +57,18 @@ class NewMessage(Record):
 def chat_row(connection: sqlite3.Connection, chat_id: str, *, trashed: bool | None = None) -> int:
     """Return a chat's row; raise `ChatNotFound`. `trashed` asks for one in the trash (True), outside it (False), or any."""
     found = connection.execute("SELECT row, deleted_at FROM chats WHERE id = ?", (chat_id,)).fetchone()
-    if found is None or (trashed is not None and trashed != (found[1] is not None)):
+    if found is None or (found[1] or 0) < 0 or (trashed is not None and trashed != (found[1] is not None)):
         raise ChatNotFound(f"There is no chat “{chat_id}”{' in the trash' if trashed else ''}.")
     return int(found[0])
 
 
 def place_of(connection: sqlite3.Connection, message_id: str) -> Place:
     """Return where a message stands; raise `ChatNotFound` when it does not exist (its chat may have been removed)."""
-    found = connection.execute("SELECT row, chat, parent FROM messages WHERE id = ?", (message_id,)).fetchone()
+    found = connection.execute(
+        """SELECT messages.row, chat, parent FROM messages JOIN chats ON chats.row = chat
+        WHERE messages.id = ? AND ifnull(deleted_at, 0) >= 0 AND ifnull(trashed_at, 0) >= 0""",
+        (message_id,),
+    ).fetchone()
     if found is None:
         raise ChatNotFound(f"There is no message “{message_id}”; its chat may have been removed from the trash.")
     return Place(*found)

@@ -115,6 +115,10 @@ class Sidebar(QWidget):
     def _selected_chat(self) -> ChatSummary | None:
         return next((chat for chat in self._chats if chat.id == self._selected), None)
 
+    def show_emptying(self, done: int, total: int) -> None:
+        """Show how far the trash is emptied, as its bar does."""
+        self._trash_bar.show_emptying(done, total)
+
     def set_trash(self, chats: Sequence[ChatSummary] | None) -> None:
         """Show the deleted chats in place of the others; None shows the others again."""
         if chats is None and self._deleted is None:

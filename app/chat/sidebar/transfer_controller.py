@@ -9,9 +9,9 @@ from PySide6.QtCore import QObject, QTemporaryDir, Signal
 
 from app.chat.sidebar.file_dialogs import JSON, MARKDOWN, ask_for_chats, ask_for_file, ask_for_folder
 from app.chat.sidebar.list_controller import ChatListController
-from app.chat.sidebar.long_work import LongWork, Progress
 from app.chat.sidebar.sidebar import Sidebar
 from app.errors import telling
+from app.long_work import LongWork, Progress
 from app.widgets.toast import Toaster
 from engine.chats.file_names import safe_name
 from engine.chats.store import ChatStore

@@ -26,7 +26,7 @@ class TrashBar(QWidget):
         self._back = IconButton(theme, "left", "Back to the chats", size=24, icon_size=14, parent=self)
         self._back.setObjectName("trashBack")
         self._words = Words(theme, "caption", "ink-3", parent=self)
-        self._words.say(f"Kept for {KEPT_DAYS} days")
+        self.show_emptying(0, 0)
         self._empty = Link(theme, "Empty…", style="small", parent=self)
         self._empty.setObjectName("trashEmpty")
         self._empty.setAccessibleName("Empty the trash")
@@ -38,6 +38,10 @@ class TrashBar(QWidget):
         row.addWidget(self._empty)
         self._back.clicked.connect(self.left)
         self._empty.clicked.connect(self.empty_requested)
+
+    def show_emptying(self, done: int, total: int) -> None:
+        """Say how many chats of a trash that is being emptied are removed; without any, how long deleted ones stay."""
+        self._words.say(f"Emptying… {done:,} of {total:,}" if total else f"Kept for {KEPT_DAYS} days")
 
     def set_count(self, count: int) -> None:
         """There is nothing to empty without deleted chats."""

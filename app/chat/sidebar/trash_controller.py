@@ -68,5 +68,5 @@ class TrashController(StoreWork):
         ask_to_remove(self._sidebar.window(), "removeChats", text, more, "Delete", lambda: self._remove(chat_ids))
 
     def _remove(self, chat_ids: tuple[str, ...]) -> None:
-        if self.do(lambda: self._store.remove_chats(chat_ids)):
+        if self.do(lambda: self._store.discard_chats(chat_ids)):
             self.removed.emit()

@@ -1,6 +1,8 @@
 """Throwing away in the real window: the trash, and what models have read."""
 
+import re
 import sqlite3
+import threading
 import time
 
 import pytest
@@ -8,6 +10,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QLabel, QMessageBox, QWidget
 
+from app.chat.words import Words
 from engine.cache.disk import DiskCache, prefix_folder
 from engine.chats.store import ChatStore
 from engine.core.messages import Cancelled, ClearPrefixCache, Finished, ForgetChats
@@ -206,6 +209,85 @@ def test_trash_that_can_not_be_emptied_is_told_and_stays(flint):
     assert note(flint) == "2 in the trash"
     flint.click("emptyTrashButton")
     answer(flint, "emptyTrashConfirm")
+    assert trash() == []
+
+
+@pytest.fixture
+def many(flint, monkeypatch):
+    """The window with 600 chats in the trash, and what lets their removal go on, slice by slice; threads that remove."""
+    fill_trash(600)
+    gate, threads, tell = threading.Semaphore(0), set(), ChatStore.sweep
+
+    def sweep(store, told):
+        threads.add(threading.current_thread())
+        tell(store, lambda done, total: (told(done, total), gate.acquire(timeout=30)))
+
+    monkeypatch.setattr(ChatStore, "sweep", sweep)
+    flint.window.chats.refresh()
+    show_storage(flint)
+    flint.click("trashButton")
+    flint.click("emptyTrashButton")
+    answer(flint, "emptyTrashConfirm")
+    yield flint, gate, threads
+    gate.release(100_000)
+
+
+def progress(flint):
+    """How many chats are removed, and that panel and sidebar say so alike."""
+    shown = re.fullmatch(r"emptying… (\d+) of 600", note(flint))
+    bar = flint.part("trashBar").findChild(Words).words
+    return int(shown[1]) if shown and bar == f"Emptying… {shown[1]} of 600" else None
+
+
+def test_large_trash_is_emptied_beside_the_window_which_says_how_far_it_is(many):
+    flint, gate, threads = many
+    assert trash() == []  # At once: what follows is only what is left in the file.
+    for least in (1, 20, 120):
+        flint.wait(lambda least=least: gate.release() or (progress(flint) or 0) >= least)
+    assert not flint.part("emptyTrashButton").isEnabled()
+    assert flint.ask("Hello meanwhile").state == "complete"
+    gate.release(100_000)
+    flint.wait(lambda: note(flint) == "none")
+    assert threading.main_thread() not in threads
+    assert flint.part("trashBar").findChild(Words).words == "Kept for 30 days"
+    flint.wait(lambda: flint.window._store.is_swept())
+    with sqlite3.connect(locate().chats) as rows:
+        assert rows.execute("SELECT COUNT(*) FROM chats").fetchone() == (1,)
+
+
+def test_window_closes_while_a_large_trash_is_emptied_and_the_next_one_goes_on(many, qtbot):
+    flint, gate, _ = many
+    flint.wait(lambda: gate.release() or progress(flint))
+    gate.release(5)
+    threading.Timer(0.2, lambda: gate.release(100_000)).start()
+    flint.window.close()
+    assert trash() == []
+    with ChatStore(locate().chats) as store:
+        assert not store.is_swept()
+    with open_window(qtbot) as again:
+        again.wait(lambda: again.window._store.is_swept() and not removed())
+        assert again.toasts() == []
+    with sqlite3.connect(locate().chats) as rows:
+        assert rows.execute("SELECT COUNT(*) FROM chats").fetchone() == (0,)
+
+
+def test_trash_that_can_not_be_removed_on_the_way_is_told_and_is_there_again(flint, monkeypatch):
+    chats = fill_trash(3)
+    flint.window.chats.refresh()
+    with sqlite3.connect(locate().chats) as rows:
+        rows.execute("CREATE TRIGGER refuse BEFORE DELETE ON chats BEGIN SELECT RAISE(ABORT, 'no'); END")
+    show_storage(flint)
+    flint.click("emptyTrashButton")
+    answer(flint, "emptyTrashConfirm")
+    flint.wait(lambda: flint.toasts())
+    flint.wait(lambda: note(flint) == "3 in the trash")
+    assert sorted(trash()) == sorted(chats)
+    assert flint.part("trashButton").isVisible()
+    with sqlite3.connect(locate().chats) as rows:
+        rows.execute("DROP TRIGGER refuse")
+    flint.click("emptyTrashButton")
+    answer(flint, "emptyTrashConfirm")
+    flint.wait(lambda: flint.window._store.is_swept())
     assert trash() == []
 
 

@@ -1,4 +1,4 @@
-"""Work with files that takes longer than a frame: on a thread of its own, with progress, and to be stopped."""
+"""Work with chats that takes longer than a frame: on a thread of its own, with progress, and to be stopped."""
 
 import threading
 import time
@@ -42,7 +42,7 @@ class LongWork(QObject):
         if self._thread is not None:
             return
         self._stop.clear()
-        self._thread = threading.Thread(target=self._run, args=(work,), name="flint-chat-files")
+        self._thread = threading.Thread(target=self._run, args=(work,), name="flint-chats")
         self._thread.start()
 
     def stop(self) -> None:
@@ -57,7 +57,7 @@ class LongWork(QObject):
             thread.join()
 
     def _run(self, work: Callable[[Progress], object]) -> None:
-        last = 0.0
+        last = time.monotonic()
 
         def report(done: int, total: int) -> None:
             nonlocal last
