@@ -41,6 +41,15 @@ def without_starter(request, monkeypatch):
         monkeypatch.setattr("engine.models.starter.starter_file", lambda *_: None)
 
 
+@pytest.fixture
+def found(qtbot, server):
+    """A window with the models dialog open on Discover, over a test's own `server`."""
+    from tests.app.hub_window import hub_window
+
+    with hub_window(qtbot) as discovering:
+        yield discovering
+
+
 @pytest.fixture(scope="session")
 def fox(tmp_path_factory):
     """The folder of a model that says one sentence and ends. Only read it."""
