@@ -126,7 +126,8 @@ def _of_layer(layer: Layer, shape: Shape, step: Step) -> Transient:
 
 
 def scores_bytes(attention: Attention, step: Step) -> float:
-    """Return query heads · chunk · rows · bytes, once where MLX works in place, twice with sinks or a latent's rotary scores.
+    """Return query heads · chunk · rows · bytes, once where MLX works in place, more often with sinks or a latent's rotary
+    scores.
 
     The mask adds a byte a query and row, an indexer what it chooses by. A fused kernel holds neither scores nor mask; the
     rotary scores of a latent layer are its mask, and are held all the same.
@@ -138,8 +139,12 @@ def scores_bytes(attention: Attention, step: Step) -> float:
         masked = attention.window and attention.window < step.context
         plain = float(cells * MASK_BYTES if masked else 0)
         return whole + _chosen(attention, step, cells) if attention.kind == "latent" else plain
-    times = 2 if attention.sinks or attention.kind == "latent" else 1
-    return times * whole + cells * MASK_BYTES + _chosen(attention, step, cells)
+    return _times(attention) * whole + cells * MASK_BYTES + _chosen(attention, step, cells)
+
+
+def _times(attention: Attention) -> int:
+    """How many arrays of all scores there are at once: with sinks a column is put to them and taken off again."""
+    return 3 if attention.sinks else 2 if attention.kind == "latent" else 1
 
 
 def _chosen(attention: Attention, step: Step, cells: int) -> float:
@@ -153,7 +158,7 @@ def _scores_formula(attention: Attention, step: Step) -> str:
     cells = f"{step.chunk:,} queries · {_rows_seen(attention, step):,} rows"
     if is_fused(attention, step) and attention.kind != "latent":
         return f"{cells} · {MASK_BYTES} byte of mask"
-    times = " · 2" if not is_fused(attention, step) and (attention.sinks or attention.kind == "latent") else ""
+    times = f" · {_times(attention)}" if not is_fused(attention, step) and _times(attention) > 1 else ""
     return f"{attention.heads} query heads · {cells} · {step.element_bytes:g} bytes{times}, and the mask"
 
 

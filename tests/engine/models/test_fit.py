@@ -311,3 +311,12 @@ def test_twice_the_layers_take_no_more_than_twice_the_work(monkeypatch):
         predict({**LLAMA, "num_hidden_layers": layers}, context=4096)
         work.append(len(asked))
     assert 0 < work[1] <= 2 * work[0]
+
+
+def test_scores_with_sinks_are_put_together_and_taken_apart():
+    plain, sinks = published("llama-3.1-8b"), published("gpt-oss-120b")
+    for config, times in ((plain, 1), (sinks, 3)):
+        fit = predict(config, context=32_768, element_bytes=4)
+        scores = next(term for term in fit.terms if "scores" in term.name)
+        heads = config["num_attention_heads"]
+        assert scores.bytes == pytest.approx(times * heads * 2048 * 32_768 * 4, rel=0.01)
