@@ -59,11 +59,11 @@ def shown(camera: Camera, patch: pytest.MonkeyPatch):
     Preferences(locate().settings).set("theme", camera.mode)
     _, window = build(["flint"])
     window.show()
-    window.show_models()
+    window.place.show()
     try:
         yield Pictures(camera, window)
     finally:
-        window._dialog.close()
+        window.place.dialog.close()
         window.close()
 
 
@@ -262,7 +262,7 @@ class Pictures:
     def downloads(self) -> None:
         from tests.models.shown import FOX, GATED, QWEN
 
-        downloads, state = self.window.hub.downloads, self.found.state
+        downloads, state = self.found.hub.downloads, self.found.state
         with self._fault("cdn/", trickle_s=0.01, piece=60_000):
             for model_id in (QWEN, "mlx-community/Qwen3-8B-4bit"):
                 downloads.start(model_id)
@@ -304,14 +304,14 @@ class Pictures:
             for error in errors
         ]
         for part in range(0, len(downloads), 4):
-            self.window.hub.list.show_downloads(tuple(downloads[part : part + 4]), 212_000_000_000)
+            self.found.hub.list.show_downloads(tuple(downloads[part : part + 4]), 212_000_000_000)
             self._take(f"downloads-failed-{part // 4 + 1}")
-        self.window.hub.list.show_downloads((), 0)
+        self.found.hub.list.show_downloads((), 0)
 
     def token(self) -> None:
         from PySide6.QtTest import QTest
 
-        self.window.hub.ask_for_token(self.dialog)
+        self.found.hub.ask_for_token(self.dialog)
         self._take("token")
         token = self._over("tokenDialog")
         QTest.keyClicks(token.field, "hf_wrong")
@@ -319,7 +319,7 @@ class Pictures:
         self.wait(lambda: self.driver.part("tokenProblem").text)
         self._take("token-refused")
         token.reject()
-        self.wait(lambda: self.window.hub._token is None)
+        self.wait(lambda: self.found.hub._token is None)
 
     def no_network(self) -> None:
         with self._fault("api/models", drop=True):
@@ -340,11 +340,11 @@ class Pictures:
         self.found.pick(QWEN)
         self.wait(lambda: self.found.page.detail.card.toPlainText())
         with self._fault("cdn/", trickle_s=0.01, piece=60_000):
-            self.window.hub.downloads.start(QWEN)
-            self.wait(lambda: self.found.state(QWEN) == "running" and self.window.hub.downloads.of(QWEN).left_s)
+            self.found.hub.downloads.start(QWEN)
+            self.wait(lambda: self.found.state(QWEN) == "running" and self.found.hub.downloads.of(QWEN).left_s)
             self._take("narrow-discover", 600)
-            self.window.hub.downloads.cancel(QWEN)
-            self.wait(lambda: not self.window.hub.downloads.downloads)
+            self.found.hub.downloads.cancel(QWEN)
+            self.wait(lambda: not self.found.hub.downloads.downloads)
         self.dialog.show_place("machine")
         self._select("hyena")
         self._take("narrow-machine")
