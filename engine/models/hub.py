@@ -37,9 +37,7 @@ MOST_FOUND = 99
 """Results of one search; the hub gives a hundred at a time."""
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 _SORTS = {"downloads": "downloads", "updated": "lastModified", "likes": "likes"}
-_EXPAND = [
-    *("config", "downloads", "gated", "gguf", "lastModified", "library_name", "likes", "pipeline_tag", "safetensors", "tags"),
-]
+_EXPAND = ["config", "downloads", "gated", "lastModified", "library_name", "likes", "pipeline_tag", "safetensors", "tags"]
 
 
 class Hub:
@@ -77,7 +75,8 @@ class Hub:
         if task == "code":
             words = f"{words} code".strip()
         most = MOST_FOUND if task == "base" else min(limit, MOST_FOUND)
-        asked: dict[str, Any] = {"sort": _SORTS[sort], "limit": most + 1}
+        # With what a GGUF says comes its whole chat template: not for models that are none.
+        asked: dict[str, Any] = {"sort": _SORTS[sort], "limit": most + 1, "expand": _EXPAND if mlx_only else [*_EXPAND, "gguf"]}
         asked |= {"filter": filters} if filters else {}
         asked |= {"search": words} if words else {}
         if task or not mlx_only:
@@ -90,7 +89,7 @@ class Hub:
     def variants(self, model_id: str, base: str) -> tuple[HubModel, ...]:
         """Return the quantizations for MLX of one model by the same author, as `HubVariants` has them, in one request."""
         author, _, name = model_id.partition("/")
-        asked: dict[str, Any] = {"author": author, "sort": _SORTS["downloads"], "limit": MOST_FOUND + 1}
+        asked: dict[str, Any] = {"author": author, "sort": _SORTS["downloads"], "limit": MOST_FOUND + 1, "expand": _EXPAND}
         asked |= {"filter": ["mlx", f"{BASE_TAG}{base}"]} if base else {"filter": ["mlx"], "search": stem_of(name)}
         return variants_of(model_id, self._list(asked))
 
@@ -102,7 +101,7 @@ class Hub:
         with self._telling(""):
             from huggingface_hub import ModelInfo
 
-            found = self._asked("/api/models", self._headers(), {**asked, "expand": _EXPAND})
+            found = self._asked("/api/models", self._headers(), asked)
             return [described(ModelInfo(**each)) for each in found]
 
     def configured(self, model: HubModel) -> HubModel:

@@ -139,9 +139,9 @@ class Repository:
             facts["lfs"] = {"sha256": stored.etag, "size": stored.content.size, "pointerSize": 134}
         return facts
 
-    def described(self, *, blobs=False):
+    def described(self, *, blobs=False, expand=("gguf",)):
         """Return the repository as the API describes it."""
-        gguf = any(path.endswith(".gguf") for path in self.files)
+        gguf = "gguf" in expand and any(path.endswith(".gguf") for path in self.files)
         return {
             "_id": hashlib.sha1(self.id.encode()).hexdigest()[:24],
             "id": self.id,

@@ -186,7 +186,7 @@ class _Handler(BaseHTTPRequestHandler):
         if start + len(page) < len(found):
             rest = "&".join(f"{name}={quote(value)}" for name, values in query.items() for value in values if name != "cursor")
             headers["Link"] = f'<{self.server.hub.base}/api/models?{rest}&cursor={start + len(page)}>; rel="next"'
-        self._json([repository.described() for repository in page], headers)
+        self._json([repository.described(expand=query.get("expand", [])) for repository in page], headers)
 
     def _whoami(self):
         if self._token in self.server.hub.tokens:

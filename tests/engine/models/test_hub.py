@@ -116,7 +116,7 @@ def test_it_is_asked_for_as_the_client_itself_asks(server, mlx_only, task, sort)
         pipeline_tag="image-text-to-text" if task == "vision" else "text-generation" if task or not mlx_only else None,
         sort={"updated": "last_modified"}.get(sort, sort),
         limit=100 if task == "base" else 21,
-        expand=_EXPAND,
+        expand=_EXPAND if mlx_only else [*_EXPAND, "gguf"],
     )
     list(found)
     ours, clients = server.requests("/api/models")
