@@ -6,6 +6,7 @@ from pathlib import Path
 
 from app.settings.kv_needs import KvModel
 from engine.core.context import context_limit
+from engine.core.errors import FlintError
 from engine.core.setting import Value
 from engine.core.settings import BY_NAME, KeyValueCache, build
 from engine.core.sizes import size_text
@@ -32,7 +33,7 @@ def _read(path: str) -> Fit | None:
     try:
         metal = sys.platform == "darwin"
         return predict_load(plan_load(Path(path), metal=metal, memory_bytes=0), context=1, chunk=1, metal=metal)
-    except Exception:  # A config from anywhere can be wrong in any way.
+    except FlintError:
         return None
 
 
