@@ -8,6 +8,7 @@ from typing import Literal, get_args
 from PySide6.QtCore import QByteArray, QObject, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QGuiApplication, QIcon, QPainter, QPixmap
 from PySide6.QtSvg import QSvgRenderer
+from PySide6.QtWidgets import QWidget
 
 from engine.core.paths import resource
 
@@ -196,6 +197,15 @@ class Theme(QObject):
         """Return a role's colour as style sheets and rich text read it, as `rgba(28,25,23,13)`."""
         color = self.color(role)
         return f"rgba({color.red()},{color.green()},{color.blue()},{color.alpha()})" if color.alpha() < 255 else color.name()
+
+    def dress(self, widget: QWidget, sheet: str, font: QFont) -> None:
+        """Give a widget a style sheet and a font, in this order: a sheet set after a font takes the font away again.
+
+        A sheet that it has is not set anew: for the hundreds that larger text meets, that took longer than a frame.
+        """
+        if widget.styleSheet() != sheet:
+            widget.setStyleSheet(sheet)
+        widget.setFont(font)
 
     def font(self, style: str, weight: int | None = None) -> QFont:
         """Return the font of a text style, figures all of one width; `weight` from 100 to 900 replaces the style's own.

@@ -40,6 +40,5 @@ class Label(QLabel):
             self._dress()
 
     def _dress(self) -> None:
-        # In this order: a style sheet set after a font takes the font away again.
-        self.setStyleSheet(f"color: {self._theme.css(self._role)}; background: transparent;")
-        self.setFont(self._theme.font(self._style, self._weight))
+        sheet = f"color: {self._theme.css(self._role)}; background: transparent;"
+        self._theme.dress(self, sheet, self._theme.font(self._style, self._weight))

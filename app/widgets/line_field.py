@@ -45,9 +45,7 @@ class LineField(QLineEdit):
         return "accent" if self.hasFocus() else "border-hi" if self.underMouse() else "border"
 
     def _dress(self) -> None:
-        # In this order: a style sheet set after a font takes the font away again.
-        self.setStyleSheet(text_style(self._theme, "QLineEdit"))
-        self.setFont(self._theme.font(self._font))
+        self._theme.dress(self, text_style(self._theme, "QLineEdit"), self._theme.font(self._font))
         self.update()
 
 

@@ -125,8 +125,6 @@ class TextArea(QWidget):
         self.edited.emit(self.text)
 
     def _dress(self) -> None:
-        # In this order: a style sheet set after a font takes the font away again.
-        self.edit.setStyleSheet(text_style(self._theme, "QPlainTextEdit"))
-        self.edit.setFont(self._theme.font("small"))
+        self._theme.dress(self.edit, text_style(self._theme, "QPlainTextEdit"), self._theme.font("small"))
         self._fit()
         self.update()

@@ -1,7 +1,7 @@
 """The settings panel, driven as people drive it."""
 
 import pytest
-from PySide6.QtCore import QEvent, QPoint, Qt
+from PySide6.QtCore import QEvent, QObject, QPoint, Qt
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QLineEdit, QPlainTextEdit, QWidget
@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QLineEdit, 
 from app.settings.figures import has_no_scale
 from app.settings.panel import WIDTH, SettingsPanel
 from app.widgets.debounce import INTERVAL_MS
+from app.widgets.label import Label
 from app.widgets.segmented import Segmented
 from app.widgets.slider import Slider
 from app.widgets.text_field import TextField
@@ -478,3 +479,31 @@ def test_the_panel_is_made_anew_in_another_mode(theme, qtbot):
     assert image.pixelColor(4, 395).name() == theme.color("panel").name()
     theme.set_mode("light")
     assert panel.grab().toImage().pixelColor(4, 395).name() == theme.color("panel").name()
+
+
+class _Restyled(QObject):
+    """Collects the widgets that were given a style anew."""
+
+    def __init__(self):
+        super().__init__()
+        self.found = []
+
+    def eventFilter(self, watched, event):
+        if event.type() == QEvent.Type.StyleChange:
+            self.found.append(watched)
+        return False
+
+
+def test_larger_text_gives_no_widget_its_style_anew_and_other_colours_do(panel, theme, qapp):
+    watch = _Restyled()
+    qapp.installEventFilter(watch)
+    theme.set_text_size(150)
+    restyled = list(watch.found)
+    theme.set_text_size(100)
+    theme.set_mode("dark" if not theme.dark else "light")
+    qapp.removeEventFilter(watch)
+    assert restyled == []
+    assert len(watch.found) > 100
+    label = panel.findChild(Label, "note.temperature")
+    assert theme.css("ink-3") in label.styleSheet()
+    assert label.font() == theme.font("caption")
