@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from pathlib import Path
 
 from engine.core.errors import UsageError
 from engine.core.hub_errors import RepositoryMissing
@@ -97,10 +98,12 @@ def update_of(library: Library, hub: Hub, name: str) -> UpdateChecked:
     """Ask the hub for the newest version of a model. Raises a `HubError`, or `UsageError` for one that is not from there."""
     entry = library.find(name)
     paths = [entry.path, *(copy.path for copy in entry.copies)]
-    known = next((found for found in map(repository_of, paths) if found is not None), None)
+    known = next(((path, *found) for path in paths if (found := repository_of(path)) is not None), None)
     if known is None:
         raise UsageError(f"{entry.name} is not from the hub, so it has no newer version there.", "Nothing was asked.")
-    model_id, here = known
+    path, model_id, here = known
+    if path.endswith(".gguf"):  # One of the models of its repository.
+        model_id = f"{model_id}/{Path(path).name}"
     try:
         there = hub.newest(model_id)
     except RepositoryMissing as error:

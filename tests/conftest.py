@@ -12,8 +12,14 @@ if os.environ.get("PYTEST_XDIST_WORKER"):  # Side by side, each worker's BLAS wo
 import pytest
 
 from engine.inference.blas import prefer_system_blas
+from tests.network_guard import stand_guard
 
 prefer_system_blas()  # It has an effect only before the first test imports MLX, and makes the starter ten times quicker.
+
+
+def pytest_configure(config):
+    """Refuse the network to everything that runs here."""
+    config.network_guard = stand_guard()
 
 
 def pytest_sessionfinish(session):
@@ -33,6 +39,15 @@ def pytest_unconfigure(config):
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(int(session.exitstatus))
+
+
+@pytest.fixture(autouse=True)
+def no_network(request):
+    """Fail a test under which anything tried to reach a network, also where it took the refusal quietly."""
+    tried = request.config.network_guard.tried
+    before = len(tried)
+    yield
+    assert len(tried) == before, "\n".join(tried[before:])
 
 
 @pytest.fixture(autouse=True)

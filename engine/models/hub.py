@@ -8,7 +8,7 @@ import os
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from engine.core.hub_errors import HubError, RepositoryMissing
 from engine.core.hub_facts import HubDetail, HubFile, HubModel, HubSort, HubTask
@@ -25,9 +25,6 @@ from engine.models.hub_facts import (
 )
 from engine.models.hub_refusal import refusal
 from engine.models.hub_variants import chosen_of, gguf_variants, split_id, stem_of, variants_of
-
-if TYPE_CHECKING:
-    from huggingface_hub import HfApi
 
 CONFIG, CARD = "config.json", "README.md"
 LARGEST_TEXT = 4 << 20
@@ -123,7 +120,7 @@ class Hub:
         """
         repository, named = split_id(model_id)
         with self._telling(model_id):
-            info = self._api().model_info(repository, files_metadata=True, timeout=TIMEOUT_S)
+            info = self._info(repository, {"blobs": True})
         files = tuple(HubFile(*_file(sibling)) for sibling in info.siblings or ())
         commit = _commit_of(info, repository)
         model, names = described(info, repository), {file.path for file in files}
@@ -145,7 +142,7 @@ class Hub:
     def newest(self, model_id: str) -> str:
         """Return the commit of a repository's newest version, in one request."""
         with self._telling(model_id):
-            return _commit_of(self._api().model_info(split_id(model_id)[0], timeout=TIMEOUT_S), model_id)
+            return _commit_of(self._info(split_id(model_id)[0]), model_id)
 
     def text(self, model_id: str, path: str, revision: str = "main") -> str:
         """Return a small file of a repository as text."""
@@ -179,8 +176,19 @@ class Hub:
             name = self._asked("/api/whoami-v2", _bearing(token)).get("name", "")
         return str(name)
 
+    def _info(self, model_id: str, query: Mapping[str, Any] | None = None) -> Any:
+        from huggingface_hub import ModelInfo
+        from huggingface_hub.utils import validate_repo_id  # type: ignore[attr-defined]
+
+        validate_repo_id(model_id)
+        return ModelInfo(**self._asked(f"/api/models/{model_id}", self._headers(), query))
+
     def _asked(self, path: str, headers: Mapping[str, str], query: Mapping[str, Any] | None = None) -> Any:
-        """Return the JSON of one answer; the client's own functions for these wait for ever or try again unasked."""
+        """Return the JSON of one answer.
+
+        The client's own functions for these wait for ever or try again unasked, and once a day they ask the hub which programs
+        of others could have started this one, to tell it of them.
+        """
         from huggingface_hub import get_session, hf_raise_for_status
 
         answer = get_session().get(
@@ -188,11 +196,6 @@ class Hub:
         )
         hf_raise_for_status(answer)
         return answer.json()
-
-    def _api(self) -> "HfApi":
-        from huggingface_hub import HfApi
-
-        return HfApi(endpoint=self.endpoint, token=self._token() or False, library_name="flint")
 
     def _headers(self) -> dict[str, str]:
         return _bearing(self._token())

@@ -114,8 +114,9 @@ class RepositoryDownload:
         self._fetch([transfer for transfer in transfers if not transfer.complete])
         with disk_errors(self.snapshot):
             self._link()
-        for remains in blobs.glob(f"*{OWN}*"):  # Of a file that the hub has another version of by now.
-            remains.unlink(missing_ok=True)
+        if not self.detail.variants:  # Else they may be of another of its files, to be gone on with.
+            for remains in blobs.glob(f"*{OWN}*"):  # Of a file that the hub has another version of by now.
+                remains.unlink(missing_ok=True)
         return self.snapshot
 
     def remove(self) -> None:

@@ -36,7 +36,7 @@ def models(qtbot, server):
     remember(model=FOX_ID)
     with open_window(qtbot) as driver:
         driver.wait_ready()
-        driver.window.show_models()
+        driver.window.place.show()
         driver.dialog = driver.part("modelsDialog")
         driver.dialog.show_place("machine")
         driver.wait(lambda: driver.dialog.detail.entry is not None)
@@ -79,7 +79,7 @@ def test_by_mouse_a_newer_version_is_fetched_where_it_changed_and_used_from_the_
     models.wait(lambda: told in toasts(models))
     assert len(server.asked) == 1  # Nothing is fetched before somebody says so.
     models.press(toasts(models)[told], "toastAction")
-    models.wait(lambda: (download := models.window.hub.downloads.of(FOX_ID)) and download.state == "done")
+    models.wait(lambda: (download := models.window.place.hub.downloads.of(FOX_ID)) and download.state == "done")
     read = {"config.json", "README.md"}  # For the model's facts.
     assert {asked.path.rpartition("/")[2] for asked in server.requests("/resolve/")} == {*read, "generation_config.json"}
     assert server.bytes_sent("generation_config") == len(CHANGED)
@@ -106,7 +106,7 @@ def test_by_keyboard_the_same_and_the_version_in_use_stays_until_then(models, se
     action = toasts(models)[told].findChild(type(models.part("toastAction")), "toastAction")
     action.setFocus(Qt.FocusReason.TabFocusReason)
     QTest.keyClick(action, Qt.Key.Key_Space)
-    models.wait(lambda: (download := models.window.hub.downloads.of(FOX_ID)) and download.state == "done")
+    models.wait(lambda: (download := models.window.place.hub.downloads.of(FOX_ID)) and download.state == "done")
 
 
 @pytest.mark.parametrize(

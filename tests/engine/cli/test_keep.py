@@ -151,6 +151,16 @@ def test_an_update_fetches_what_changed_and_nothing_else(flint, server):
     assert {asked.path.rpartition("/")[2] for asked in server.requests("/resolve/")} - facts == {"generation_config.json"}
 
 
+def test_the_update_of_one_quantization_is_of_that_one(flint, server, tmp_path):
+    repository = server.add(Repository("org/a-GGUF"))
+    for name in ("a-Q4_K_M.gguf", "a-Q8_0.gguf"):
+        tiny_gguf(tmp_path / name)
+        repository.add(name, (tmp_path / name).read_bytes())
+    assert flint("models", "pull", "org/a-GGUF/a-Q8_0.gguf").status == 0
+    checked = flint("models", "update", "org/a-GGUF/a-Q8_0.gguf", "--check", "--json").data
+    assert (checked["model_id"], checked["newer"]) == ("org/a-GGUF/a-Q8_0.gguf", False)
+
+
 def test_an_update_says_what_is_in_the_way_and_the_model_stays(flint, server, monkeypatch):
     assert flint("models", "pull", "org/tiny").status == 0
     server.repositories.clear()

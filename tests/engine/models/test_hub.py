@@ -105,9 +105,10 @@ def test_what_a_model_is_for_is_told_by_its_task_tags_and_name(server, task, tag
 @pytest.mark.parametrize("sort", ["downloads", "updated", "likes"])
 @pytest.mark.parametrize("task", [None, "chat", "base", "code", "vision"])
 @pytest.mark.parametrize("mlx_only", [True, False])
-def test_it_is_asked_for_as_the_client_itself_asks(server, mlx_only, task, sort):
+def test_it_is_asked_for_as_the_client_itself_asks(server, monkeypatch, mlx_only, task, sort):
     from huggingface_hub import HfApi
 
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_DISABLE_TELEMETRY", True)  # Else it asks the real hub something else.
     hub(server).search("words", sort, mlx_only=mlx_only, limit=20, task=task)
     filters = [tag for tag, wanted in (("mlx", mlx_only), ("conversational", task == "chat")) if wanted]
     found = HfApi(endpoint=server.base, token=False).list_models(

@@ -62,9 +62,10 @@ def whole(server):
     return sum(stored.content.size for stored in server.repositories[NAME].files.values())
 
 
-def test_a_repository_arrives_whole_in_the_layout_that_other_tools_read(server, tmp_path):
+def test_a_repository_arrives_whole_in_the_layout_that_other_tools_read(server, tmp_path, monkeypatch):
     from huggingface_hub import hf_hub_download
 
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_DISABLE_TELEMETRY", True)  # Else it asks the real hub something else.
     told = []
     fetched = download(server, tmp_path)
     fetched.changed = lambda: told.append(fetched.done_bytes)
@@ -167,6 +168,25 @@ def test_a_file_changed_between_two_requests_is_told(server, tmp_path):
     server.fault("resolve/.*model-1", etag="0" * 64, times=None)
     with pytest.raises(ChangedUpstream):
         fetched.run()
+
+
+def test_what_a_paused_quantization_has_outlives_another_one(server, tmp_path):
+    repository = server.add(Repository("org/quants-GGUF"))
+    for name, seed in (("a-Q4_K_M.gguf", 4), ("a-Q8_0.gguf", 8)):
+        repository.add(name, MadeUp(SIZE, seed))
+    hub = Hub(lambda: "", {"HF_ENDPOINT": server.base})
+
+    def fetch(name):
+        detail = hub.describe(f"org/quants-GGUF/{name}")
+        return RepositoryDownload(hub, tmp_path, detail, free_bytes=lambda _: 1 << 40).run()
+
+    server.fault("cdn/.*Q8", cut_after=2 * CHUNK)
+    server.fault("resolve/.*Q8", skip=1, status=403)
+    with pytest.raises(AccessDenied):
+        fetch("a-Q8_0.gguf")
+    fetch("a-Q4_K_M.gguf")
+    fetch("a-Q8_0.gguf")
+    assert server.bytes_sent("cdn/.*Q8") == SIZE
 
 
 def test_a_repository_that_is_another_by_now_is_told(server, tmp_path):
