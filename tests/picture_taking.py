@@ -8,7 +8,8 @@ import time
 from pathlib import Path
 
 PATIENCE_S = 180
-_SCREEN = {"name": "pictures", "x": 0, "y": 0, "width": 1920, "height": 1200, "logicalDpi": 96, "logicalBaseDpi": 96, "dpr": 1}
+_SCREEN = {"name": "pictures", "x": 0, "y": 0, "logicalDpi": 96, "logicalBaseDpi": 96, "dpr": 1}
+_WIDTH, _HEIGHT = 1920, 1200
 
 
 class Camera:
@@ -52,7 +53,9 @@ def take_pictures(description, take_all):
     given.folder.mkdir(parents=True, exist_ok=True)
     os.environ["QT_SCALE_FACTOR"] = given.scale
     with tempfile.NamedTemporaryFile("w", suffix=".json", delete=False) as screen:
-        json.dump({"screens": [_SCREEN]}, screen)  # The usual one is smaller than the windows: menus would not find room.
+        # The usual one is smaller than the windows: menus would not find room.
+        scale = float(given.scale)
+        json.dump({"screens": [{**_SCREEN, "width": round(scale * _WIDTH), "height": round(scale * _HEIGHT)}]}, screen)
     os.environ.setdefault("QT_QPA_PLATFORM", f"offscreen:configfile={screen.name}")
     for mode in (given.mode,) if given.mode else ("light", "dark"):
         with tempfile.TemporaryDirectory() as home:

@@ -240,6 +240,7 @@ class Pictures:
             self._take(f"repository-{name}", 1000)
         self.found.pick(QWEN)
         self.wait(lambda: self.found.page.detail.card.toPlainText())
+        self.camera.rest(1000)
         bar = self.found.page.detail.verticalScrollBar()
         bar.setValue(bar.maximum())
         self._take("repository-card")
