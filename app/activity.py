@@ -131,7 +131,7 @@ class Activity(QObject):
         if facts and facts.output_tokens > 1:
             self._gauges.speed.show_reading(facts.decode_tps, "writing")
         if self._replies.writing_chat() is None:
-            QTimer.singleShot(0, lambda: self._gauges.speed.show_reading(0.0, "idle"))
+            QTimer.singleShot(0, self, lambda: self._gauges.speed.show_reading(0.0, "idle"))
             self._show_at_rest()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:

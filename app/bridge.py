@@ -98,6 +98,8 @@ class Bridge(QObject):
         self.drain()
         self._refuse_early()
         self._timer.stop()
+        if self._connection is not None:
+            self._connection.leave()  # What the hub is asked may end later, and must not wake who is gone.
 
     def _refuse_early(self) -> None:
         """End what was sent to an engine that never started."""

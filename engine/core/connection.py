@@ -2,6 +2,7 @@
 
 import logging
 import queue
+import threading
 from collections import deque
 from collections.abc import Callable, Iterator
 
@@ -20,6 +21,7 @@ class Connection:
         self._route = route
         self._wake = wake
         self._resting = False
+        self._gate = threading.Lock()
         self._aside: deque[Event] = deque()
         self.events: queue.SimpleQueue[Event] = queue.SimpleQueue()
 
@@ -37,6 +39,11 @@ class Connection:
         self._resting = True
         if not self.events.empty():
             self._wake_if_resting()
+
+    def leave(self) -> None:
+        """Be woken no more; once this returns no thread is at it either, and what `wake` leads to may go."""
+        with self._gate:
+            self._wake = None
 
     def drain(self) -> Iterator[Event]:
         """Yield the events that wait now."""
@@ -78,10 +85,12 @@ class Connection:
             raise TimeoutError(f"the engine said nothing for {timeout} s") from None
 
     def _wake_if_resting(self) -> None:
-        if not self._resting or self._wake is None:
+        if not self._resting:
             return
-        self._resting = False
-        try:
-            self._wake()
-        except Exception:  # The consumer is gone; the engine has others to serve.
-            logger.exception("a consumer could not be woken")
+        with self._gate:
+            wake, self._resting = self._wake if self._resting else None, False
+            try:
+                if wake is not None:
+                    wake()
+            except Exception:  # The engine has others to serve.
+                logger.exception("a consumer could not be woken")

@@ -7,6 +7,7 @@ from PySide6.QtCore import QThread
 
 from app.bridge import Bridge, joined
 from engine.core.facts import Message
+from engine.core.hub_messages import DescribeHub
 from engine.core.messages import (
     Cancelled,
     Failed,
@@ -26,6 +27,7 @@ from engine.core.preferences import Preferences
 from engine.core.settings import Sampling
 from engine.host import Host
 from tests.app.window_driver import LONG_MS, give_model
+from tests.hub.server import Hub
 from tests.models.speaking import FOX
 
 
@@ -185,3 +187,20 @@ def test_bridge_that_was_never_started_can_be_closed():
     bridge = Bridge(lambda: Host(locate(), Preferences(locate().settings)))
     bridge.close()
     assert not any(thread.name == "flint-engine" for thread in threading.enumerate())
+
+
+def test_an_answer_of_the_hubs_after_the_closing_wakes_nobody(ears, qtbot, monkeypatch):
+    """The window is gone by then, and what would be woken with it: a thread that is at it then can crash."""
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
+    with Hub() as hub:
+        monkeypatch.setenv("HF_ENDPOINT", hub.base)
+        hub.fault("", hang=True)
+        ears.bridge.send(DescribeHub("asked", "org/model"))
+        qtbot.waitUntil(lambda: bool(hub.asked), timeout=LONG_MS)
+        ears.bridge.close()
+        woken = []
+        ears.bridge._woken.connect(lambda: woken.append(1))
+    answers = ears.bridge._connection.events
+    qtbot.waitUntil(lambda: not answers.empty(), timeout=LONG_MS)
+    qtbot.wait(50)
+    assert woken == []

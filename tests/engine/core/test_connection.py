@@ -136,3 +136,36 @@ def test_no_event_is_lost_between_the_last_look_and_the_rest():
 
 def ListModelsEnd(number):
     return Finished(str(number))
+
+
+def test_who_left_is_woken_no_more():
+    woken = []
+    connection = Connection(closed, lambda: woken.append(1))
+    connection.rest()
+    connection.leave()
+    connection.put(Finished("a"))
+    connection.rest()
+    assert woken == []
+
+
+def test_leaving_waits_for_whoever_is_waking():
+    """What `wake` leads to may be gone the moment after: another thread must not be in the middle of it."""
+    waking, go_on = threading.Event(), threading.Event()
+    order = []
+
+    def wake():
+        waking.set()
+        go_on.wait(30)
+        order.append("woken")
+
+    connection = Connection(closed, wake)
+    connection.rest()
+    threading.Thread(target=connection.put, args=(Finished("a"),)).start()
+    waking.wait(30)
+    leaving = threading.Thread(target=lambda: (connection.leave(), order.append("left")))
+    leaving.start()
+    leaving.join(0.1)
+    assert leaving.is_alive()
+    go_on.set()
+    leaving.join(30)
+    assert order == ["woken", "left"]
