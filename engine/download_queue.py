@@ -13,7 +13,7 @@ from typing import Any
 
 from engine.core.codec import restore
 from engine.core.disk import write_whole
-from engine.core.errors import FlintError, Stopped, describe
+from engine.core.errors import EngineStopped, FlintError, Stopped, describe
 from engine.core.hub_errors import HubError
 from engine.core.hub_facts import Download, HubDetail
 from engine.metrics import RollingRate
@@ -149,7 +149,7 @@ class DownloadQueue:
                 check_weights(detail)
                 folder = self._fetch(item, detail)
             self._end(item, state="done", done_bytes=item.download.total_bytes, folder=str(folder), rate=None, left_s=None)
-        except Stopped:
+        except (Stopped, EngineStopped):
             self._end(item)
         except Exception as error:
             if not isinstance(error, FlintError):

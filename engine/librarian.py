@@ -83,6 +83,7 @@ class Librarian:
     def close(self) -> None:
         """Stop the downloads, which go on at the next start, and end what is asked."""
         self._queue.close()
+        self.hub.close()
         self._pool.close(wait=False)
 
     def _do(self, work: Callable[[], object]) -> Iterator[Event]:

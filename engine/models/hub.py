@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
+from engine.core.errors import EngineStopped
 from engine.core.hub_errors import HubError, RepositoryMissing
 from engine.core.hub_facts import HubDetail, HubFile, HubModel, HubSort, HubTask
 from engine.models.hub_facts import (
@@ -46,6 +47,11 @@ class Hub:
     def __init__(self, token: Callable[[], str | None], environ: Mapping[str, str] = os.environ) -> None:
         self._token = token
         self._environ = environ
+        self._closed = False
+
+    def close(self) -> None:
+        """Begin no call any more: `EngineStopped` is raised instead. Those under way end as they do."""
+        self._closed = True
 
     @property
     def endpoint(self) -> str:
@@ -212,7 +218,9 @@ class Hub:
 
     @contextlib.contextmanager
     def _telling(self, model_id: str) -> Iterator[None]:
-        """Turn what the client raises into Flint's errors."""
+        """Turn what the client raises into Flint's errors. Raises `EngineStopped` once closed."""
+        if self._closed:
+            raise EngineStopped("Flint is closing.")
         try:
             yield
         except HubError:

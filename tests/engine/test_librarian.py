@@ -131,6 +131,25 @@ def test_other_quantizations_are_told_or_why_they_are_not(engine, server):
     assert failed.error.code == "hub-trouble"
 
 
+def test_once_closed_the_hub_is_asked_nothing_more(engine, server):
+    """A search goes on to the configs of what it found, a description to the card: each is a call of its own."""
+    for number in range(20):
+        server.add(Repository(f"org/found-{number}", tags=["mlx"]).add("config.json", {"model_type": "llama"}))
+    served = threading.Event()
+    server.fault("/api/models", change=lambda: served.wait(30))
+    engine.connection.send(SearchHub("search", "found"))
+    while not server.asked:
+        time.sleep(0.005)
+    engine.host.close()
+    served.set()
+    end = time.monotonic() + LONG_S
+    while not any(event.request_id == "search" and isinstance(event, Finished | Failed) for event in engine.told):
+        engine.look()
+        assert time.monotonic() < end
+        time.sleep(0.005)
+    assert [asked.path for asked in server.asked] == ["/api/models"]
+
+
 def test_a_repository_is_described(engine):
     described, _ = engine.ask(DescribeHub, NAME)
     assert isinstance(described, HubDescribed)
