@@ -81,6 +81,7 @@ class Words(QLabel):
 
     def _fit(self) -> None:
         if self._wrap:
+            self.setMinimumHeight(0)  # The height set before would be the least that the label asks for.
             self.setFixedHeight(max(self._theme.line(self._style), self.heightForWidth(self.width())))
 
     def _restyle(self) -> None:

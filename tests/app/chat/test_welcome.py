@@ -192,3 +192,38 @@ def test_at_any_text_size_the_heading_leads_and_no_line_is_cut(theme, qtbot, wel
     last = button(welcome, "promptCard.3")
     welcome.ensureWidgetVisible(last)
     assert not last.visibleRegion().isEmpty()
+
+
+def heights(welcome):
+    welcome.show_ready("")
+    QApplication.processEvents()
+    return [words.height() for words in welcome.findChildren(Words) if words.isVisible()]
+
+
+def test_texts_are_as_high_as_before_once_a_narrow_window_is_wide_again(welcome):
+    before = heights(welcome)
+    welcome.resize(240, 300)
+    assert heights(welcome)[0] > before[0]
+    welcome.resize(1020, 676)
+    assert heights(welcome) == before
+
+
+def test_texts_are_as_high_as_before_once_large_text_is_small_again(theme, welcome):
+    before = heights(welcome)
+    theme.set_text_size(200)
+    assert heights(welcome)[0] > before[0]
+    theme.set_text_size(100)
+    assert heights(welcome) == before
+
+
+def test_a_short_text_after_a_long_one_takes_no_more_room_than_it_needs(theme, qtbot):
+    words = Words(theme, "ui", "ink", wrap=True)
+    qtbot.addWidget(words)
+    words.resize(200, 20)
+    words.show()
+    words.say("short")
+    before = words.height()
+    words.say("a good many words " * 20)
+    assert words.height() > before
+    words.say("short")
+    assert words.height() == before
