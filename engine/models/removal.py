@@ -57,20 +57,24 @@ def remove(entry: ModelEntry, *, for_good: bool = False) -> tuple[int, str]:
 
 
 def _remove_cached(path: Path, for_good: bool) -> tuple[int, str]:
+    """Remove a model of the cache in every version that is there: an older one would come back under its name."""
     repository = next(folder for folder in (path, *path.parents) if folder.name.startswith(PREFIX))
     with alone(repository.parent, repository.name.removeprefix(PREFIX).replace("--", "/")):
+        if path.is_dir():
+            return _dispose(repository, for_good)
         snapshots = [folder for folder in repository.glob("snapshots/*") if folder.is_dir()]
-        files = [each for each in path.rglob("*") if not each.is_dir()] if path.is_dir() else parts_there(path)
-        links = set(files)
+        names = {path.name, *(part.name for part in parts_there(path))}
+        links = {folder / name for folder in snapshots for name in names if os.path.lexists(folder / name)}
         others = {each for folder in snapshots for each in folder.rglob("*") if not each.is_dir()} - links
-        if path == repository or not any(each.suffix in _WEIGHTS for each in others):
+        if not any(each.suffix in _WEIGHTS for each in others):
             return _dispose(repository, for_good)
         kept = {os.path.realpath(each) for each in others}
         going: dict[str, Path] = {}
-        for link in links:
+        for link in sorted(links):
             blob = Path(os.path.realpath(link))
-            if str(blob) not in kept and blob.is_file():
-                going[link.name] = blob
+            if str(blob) not in kept and blob.is_file() and blob not in going.values():
+                name = link.name if link.parent == path.parent else f"{link.parent.name[:7]}-{link.name}"
+                going[name] = blob
         freed, trash = _gathered(going, repository.parent, repository.name.removeprefix(PREFIX), for_good)
         for link in links:
             link.unlink(missing_ok=True)

@@ -2,6 +2,7 @@
 
 import shutil
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -81,7 +82,6 @@ def test_what_the_trash_refuses_stays(flint_home, tiny, trash):
 
 def test_a_trash_on_another_disk_is_said(tmp_path, trash, monkeypatch):
     import errno
-    from pathlib import Path
 
     def other_disk(self, target):
         raise OSError(errno.EXDEV, "other disk")
@@ -117,22 +117,35 @@ def test_a_cached_repository_goes_whole(cache, tiny, trash):
     assert where == str(trash / "models--org--tiny")
 
 
-def test_a_blob_that_another_snapshot_links_stays(cache, tiny, trash, tmp_path):
-    old = put_in_cache(cache, "org/tiny", tiny, "old")
+@pytest.mark.parametrize("changed", ["README.md", "model.safetensors"])
+def test_a_model_goes_in_all_its_versions(cache, tiny, trash, changed):
+    """As after an update: what did not change is one file on the disk, and no older version comes back under the name."""
+    folder = put_in_cache(cache, "org/tiny", tiny, "old")
     put_in_cache(cache, "org/tiny", tiny, "new")
-    new = old / "snapshots" / "new"
-    for name in ("model.safetensors", "tokenizer.json"):  # As the hub does with what did not change.
-        (old / "blobs" / f"new-{name}").unlink()
-        (new / name).unlink()
-        (new / name).symlink_to(f"../../blobs/old-{name}")
-    only_new = sum(path.stat().st_size for path in (old / "blobs").glob("new-*"))
-    freed, _ = remove(library().find("org/tiny"))
-    assert freed == only_new
-    assert not new.exists()
-    assert not (old / "refs" / "main").exists()
-    assert not list((old / "blobs").glob("new-*"))
-    entry = library().find("org/tiny")
-    assert (entry.path, entry.problem) == (str(old / "snapshots" / "old"), "")
+    for name in (path.name for path in tiny.iterdir() if path.name != changed):
+        (folder / "blobs" / f"new-{name}").unlink()
+        (folder / "snapshots" / "new" / name).unlink()
+        (folder / "snapshots" / "new" / name).symlink_to(f"../../blobs/old-{name}")
+    there = size(folder)
+    freed, where = remove(library().find("org/tiny"))
+    assert freed == there
+    assert library().entries() == ()
+    assert not folder.exists()
+    assert where == str(trash / "models--org--tiny")
+
+
+def test_a_gguf_goes_in_all_its_versions_and_another_of_its_repository_stays(cache, tmp_path, trash):
+    (tmp_path / "repo").mkdir()
+    tiny_gguf(tmp_path / "repo" / "tiny.Q4_0.gguf")
+    tiny_gguf(tmp_path / "repo" / "tiny.Q8_0.gguf", kind="Q8_0")
+    each = (tmp_path / "repo" / "tiny.Q4_0.gguf").stat().st_size
+    folder = put_in_cache(cache, "org/tiny", tmp_path / "repo", "old")
+    put_in_cache(cache, "org/tiny", tmp_path / "repo", "new")
+    freed, where = remove(library().find("org/tiny/tiny.Q4_0.gguf"))
+    assert freed == 2 * each
+    assert sorted(path.stat().st_size for path in Path(where).iterdir()) == [each, each]
+    assert [entry.id for entry in library().entries()] == ["org/tiny/tiny.Q8_0.gguf"]
+    assert not [*folder.rglob("*Q4_0*")]
 
 
 def test_one_gguf_of_a_cached_repository_goes_alone(cache, tmp_path, trash):
