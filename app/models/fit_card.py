@@ -1,6 +1,7 @@
 """Whether the model on show would run here, with every figure: a context slider moves it."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent
@@ -19,8 +20,10 @@ from app.widgets.label import Label
 from app.widgets.link import Link
 from app.widgets.slider import Slider
 from app.widgets.text_field import TextField
+from app.widgets.typed_number import read
 from engine.core.context import context_limit
-from engine.core.errors import ModelBroken
+from engine.core.errors import ModelBroken, SettingsError
+from engine.core.settings import BY_NAME
 from engine.models.facts import config_of, read_facts
 from engine.models.fit import Fit
 
@@ -56,6 +59,9 @@ class FitCard(QWidget):
         self.slider.setObjectName("fitContext")
         self.field = TextField(theme, "Context in tokens", width=72, parent=self)
         self.field.setObjectName("fitContextField")
+        self._refusal = Label(theme, style="caption", role="critical", wrap=True, parent=self)
+        self._refusal.setObjectName("fitRefusal")
+        self._refusal.hide()
         self._sum = ElidedLabel(theme, style="caption", role="ink-3", parent=self)
         self._sum.setObjectName("fitSum")
         self._all = Link(theme, "Show all of it", style="caption", parent=self)
@@ -82,8 +88,7 @@ class FitCard(QWidget):
             return
         same = bool(self._config) and same_model
         self._config, self._size, self._trained, self._machine = config, size_bytes, trained, machine
-        longest = min(trained or _LONGEST, _LONGEST)
-        self.slider.set_range(min(_LEAST, longest), longest, _STEP, logarithmic=True)
+        self.slider.set_range(min(_LEAST, self._longest), self._longest, _STEP, logarithmic=True)
         if not same:
             self._show_working()
         self._set_context(self._context if same and self._context else context_limit(None, trained))
@@ -93,6 +98,10 @@ class FitCard(QWidget):
     def context(self) -> int:
         """The tokens that the figures are for."""
         return self._context
+
+    @property
+    def _longest(self) -> int:
+        return min(self._trained or _LONGEST, _LONGEST)
 
     def close_work(self) -> None:
         """End the thread that computes."""
@@ -113,6 +122,8 @@ class FitCard(QWidget):
     def _connect(self) -> None:
         self.slider.moved.connect(lambda value: self._set_context(round(value)))
         self.field.edited.connect(self._take_text)
+        self.field.editingFinished.connect(self._put_back)
+        self.field.taken_back.connect(lambda: self._explain_refusal(""))
         self.field.stepped.connect(lambda way: self._set_context(self._context + way * _STEP))
         self._all.clicked.connect(self._explain)
         self._sum.installEventFilter(self)
@@ -140,25 +151,36 @@ class FitCard(QWidget):
         layout.addWidget(self._bar)
         layout.addSpacing(12)
         layout.addLayout(context)
+        layout.addWidget(self._refusal)
         layout.addSpacing(6)
         layout.addLayout(foot)
 
     def _take_text(self, text: str) -> None:
-        digits = "".join(letter for letter in text if letter.isdigit())
-        longest = min(self._trained or _LONGEST, _LONGEST)
-        if not digits or not 1 <= int(digits[:9]) <= longest:
+        setting = replace(BY_NAME["context"], optional=False, minimum=1, maximum=self._longest)
+        try:
+            tokens = setting.check(read(setting, text))
+        except SettingsError as error:
             self.field.set_refused(True)
-            self.field.setToolTip(f"From 1 to {longest:,} tokens")
+            self._explain_refusal(error.text)
             return
-        self._set_context(int(digits))
+        assert isinstance(tokens, int)
+        self._set_context(tokens)
+
+    def _put_back(self) -> None:
+        """Nobody is at the field any more: what stands in it is what the figures are for. The note still says why."""
+        if self.field.refused:
+            self.field.show_text(f"{self._context:,}")
+
+    def _explain_refusal(self, text: str) -> None:
+        self._refusal.setText(text)
+        self._refusal.setVisible(bool(text))
 
     def _set_context(self, tokens: int) -> None:
-        longest = min(self._trained or _LONGEST, _LONGEST)
-        self._context = max(1, min(tokens, longest))
+        self._context = max(1, min(tokens, self._longest))
         self.slider.set_value(self._context)
         self.slider.set_inherited(None, True)
         self.field.show_text(f"{self._context:,}")
-        self.field.setToolTip("")
+        self._explain_refusal("")
         config, size, context, machine = self._config, self._size, self._context, self._machine
         self._work.run("figures", lambda: figures(config, size, context, machine))
 

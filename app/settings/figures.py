@@ -1,12 +1,8 @@
-"""Values of settings as people write and read them."""
+"""Values of settings as people read them."""
 
 import math
-import re
 
 from engine.core.setting import Setting, Value
-
-# Whole numbers grouped by threes, all with the same mark, as 4,096 or 131 072; then decimals after a point.
-_GROUPED = re.compile(r"([+-]?\d{1,3})(?=[,.’'_\s])((?:([,.’'_\s])\d{3})(?:\3\d{3})*)(\.\d+)?")
 
 
 def shown(setting: Setting, value: Value) -> str:
@@ -34,22 +30,6 @@ def named(setting: Setting, value: Value) -> str:
     if setting.kind is bool:
         return "on" if value else "off"
     return shown(setting, value)
-
-
-def read(setting: Setting, text: str) -> Value:
-    """Return what somebody typed as `Setting.check` takes it: thousands' marks gone, a decimal comma made a point.
-
-    Marks that do not group by threes stay, for `Setting.check` to refuse: half a token is not five.
-    """
-    plain = text.strip()
-    if not plain:
-        return None
-    if setting.kind is float and plain.count(",") == 1 and "." not in plain:
-        return plain.replace(",", ".")
-    grouped = _GROUPED.fullmatch(plain)
-    if not grouped or (setting.kind is float and grouped[3] == "."):
-        return plain.replace("_", " ")  # Python would take the underscores of 1_0 away.
-    return grouped[1] + grouped[2].replace(grouped[3], "") + (grouped[4] or "")
 
 
 def menu_text(text: str) -> str:

@@ -5,12 +5,13 @@ from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from app.settings.editor import Editor
-from app.settings.figures import has_no_scale, read, shown
+from app.settings.figures import has_no_scale, shown
 from app.theme import Theme
 from app.widgets.button import Button
 from app.widgets.label import Label
 from app.widgets.slider import Scale, Slider
 from app.widgets.text_field import TextField
+from app.widgets.typed_number import read
 from engine.core.setting import Setting, Value
 
 _FIELD_WIDTH = 64

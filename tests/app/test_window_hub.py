@@ -101,6 +101,32 @@ def test_the_context_slider_moves_the_verdict(found):
     assert "36 layers × 2 × 8 heads × 128 × 2 B" in found.driver.part("fitSum").words
 
 
+@pytest.mark.drives("fitContextField")
+def test_what_is_no_context_is_refused_with_the_reason_and_gives_way_to_what_is_shown(found):
+    found.search("gated", 1)
+    found.click_row(GATED_ID)
+    found.wait(lambda: found.text("fitNeeds"))
+    card = found.page.detail.fit
+
+    def write(text):
+        card.field.setFocus()
+        card.field.selectAll()
+        QTest.keyClicks(card.field, text)
+
+    for text in ("abc", "0", "-5", "99999999", "12.5", "3x2", ""):
+        write("32k")
+        QTest.keyClick(card.field, Qt.Key.Key_Return)
+        assert card.context == 32_768
+        assert not found.shows("fitRefusal")
+        write(text or " ")
+        QTest.keyClick(card.field, Qt.Key.Key_Return)
+        assert card.field.refused
+        assert found.shows("fitRefusal")
+        card.slider.setFocus()
+        assert (card.context, card.field.text(), card.field.refused) == (32_768, "32,768", False), text
+        assert found.text("fitRefusal").startswith("Context ")
+
+
 @pytest.mark.drives("downloadMain", "downloadCancel")
 def test_a_download_pauses_goes_on_and_is_cancelled_by_its_row(found, server):
     slow(server)

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.settings.figures import has_no_scale, named, read, shown
+from app.settings.figures import has_no_scale, named, shown
+from app.widgets.typed_number import read
 from engine.core.errors import SettingsError
 from engine.core.settings import BY_NAME, SETTINGS
 
@@ -32,6 +33,11 @@ def test_values_are_shown_as_their_field_needs(name, value, text):
         ("temperature", "0,8", 0.8),
         ("temperature", " 0.8 ", 0.8),
         ("max_tokens", "4,096", 4096),
+        ("context", "32k", 32_768),
+        ("context", "16.5k", 16_896),
+        ("context", "16,5 K", 16_896),
+        ("context", "1M", 1_048_576),
+        ("context", "1e5", 100_000),
         ("max_tokens", "4 096", 4096),
         ("max_tokens", "4’096", 4096),
         ("max_tokens", "4_096", 4096),
