@@ -25,8 +25,8 @@ from engine.core.settings import BY_NAME, usable
 class ChatController(QObject):
     """Shows one chat at a time. `leaving` comes before another is opened.
 
-    `messages_shown` says that other messages are shown, or that a reply ended. `context_changed` carries how many tokens
-    there are and the last reply's limit, zeros when nothing is known.
+    `messages_shown` says that other messages are shown, that a reply ended, or that another summary stands for them.
+    `context_changed` carries how many tokens there are and the last reply's limit, zeros when nothing is known.
     """
 
     chats_changed = Signal()
@@ -262,6 +262,7 @@ class ChatController(QObject):
             if self.chat_id:
                 write_summary(self._store, self.chat_id, summary if summary.text.strip() else None)
                 self._show_left_out()
+                self.messages_shown.emit()
 
     def _on_progress(self, pending: Pending, event: Event) -> None:
         if pending.chat_id != self.chat_id:

@@ -9,7 +9,7 @@ from app.bridge import Bridge
 from app.chat.composer.token_estimate import about
 from app.chat.controller import ChatController
 from app.chat.page import ChatPage
-from app.chat.replies import Pending, Replies
+from app.chat.replies import Replies
 from engine.chats.attachment import framed, with_attachments
 from engine.chats.records import StoredMessage
 from engine.chats.request import compose
@@ -56,8 +56,7 @@ class PromptCounts(QObject):
         chat.chat_opened.connect(lambda _: self._begin())
         page.composer.submitted.connect(lambda _: self._begin())
         chat.settings_changed.connect(self.touch)
-        chat.chats_changed.connect(self.touch)  # Another branch, an edit, a message that went.
-        replies.ended.connect(self._on_end)
+        chat.messages_shown.connect(self.touch)  # Another branch, an edit, a message that went, a reply that ended.
         bridge.received.connect(self._take)
 
     def touch(self) -> None:
@@ -134,10 +133,6 @@ class PromptCounts(QObject):
         composer.set_note(text, tip(event), warned=warned)
         if self._counted == tuple(item.number for item in composer.attachments.items if item.attachment):
             composer.attachments.set_tokens(event.texts)
-
-    def _on_end(self, pending: Pending) -> None:
-        if pending.chat_id == self._chat.chat_id:
-            self.touch()
 
 
 def note(counted: PromptCounted) -> tuple[str, bool]:

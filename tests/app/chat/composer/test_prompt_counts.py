@@ -1,6 +1,7 @@
 """The composer's note: what would be sent in tokens and what of it is cached, in the real window with a real model."""
 
 import re
+from dataclasses import replace
 
 import pytest
 from PySide6.QtCore import Qt
@@ -46,6 +47,46 @@ def test_what_is_typed_is_counted_and_the_reply_reads_as_much(flint):
     reply = flint.ask("")
     assert reply.facts.prompt_tokens == expected
     assert reply.facts.cached_tokens == cached
+
+
+def agrees(flint):
+    """Wait until the count is of the messages that are shown: it is what counting anew, as a key would have it, comes to."""
+    window = flint.window
+    flint.wait(lambda: not window.counts._timer.isActive() and flint.ends(window.counts._asked))
+    on_its_own, hover = counts(flint)[-1], window.page.composer.foot.note.toolTip()
+    window.counts.count()
+    asked = window.counts._asked
+    flint.wait(lambda: flint.ends(asked))
+    anew = counts(flint)[-1]
+    assert replace(on_its_own, request_id=asked) == anew
+    assert hover == tip(anew)
+    return anew.tokens
+
+
+def test_every_change_of_the_shown_messages_is_counted(flint):
+    window, actions = flint.window, flint.window.message_actions
+    totals = [flint.ask("Hello") and agrees(flint)]
+    asked = flint.stored()[0]
+    actions.keep_edit(asked.id, "Hello to the quick brown fox and to the lazy dog")
+    flint.wait(lambda: flint.idle)
+    totals.append(agrees(flint))
+    flint.part("composer").setFocus()
+    for key in (Qt.Key.Key_Left, Qt.Key.Key_Right):
+        flint.key(key, Qt.KeyboardModifier.AltModifier)
+        totals.append(agrees(flint))
+    assert totals == [totals[0], totals[1], totals[0], totals[1]]
+    actions.keep_edit(flint.stored()[-1].id, "The fox " * 40)
+    totals.append(agrees(flint))
+    window.message_actions.delete(flint.stored()[-1].id)
+    totals.append(agrees(flint))
+    window.commands.find("restoreMessages").trigger()
+    totals.append(agrees(flint))
+    window.chat.reveal(asked.id)
+    totals.append(agrees(flint))
+    longest = totals[4]
+    assert totals[4:] == [longest, totals[1], longest, totals[0]]
+    actions.fork(asked.id)
+    assert agrees(flint) < totals[0] < totals[1] < longest
 
 
 def test_a_chat_that_is_opened_again_says_what_is_cached(flint):
