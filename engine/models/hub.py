@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from engine.core.errors import EngineStopped
-from engine.core.hub_errors import HubError, RepositoryMissing
+from engine.core.hub_errors import HubError, RepositoryMissing, TokenRefused
 from engine.core.hub_facts import HubDetail, HubFile, HubModel, HubSort, HubTask
 from engine.models.hub_facts import (
     BASE_TAG,
@@ -239,6 +239,10 @@ def _commit_of(info: Any, model_id: str) -> str:
 
 
 def _bearing(token: str | None) -> dict[str, str]:
+    """Return the headers of a call. Raises `TokenRefused` for what no header can hold, and no token of the hub's is."""
+    if token and not (token.isascii() and token.isprintable() and " " not in token):
+        hint = "It has a letter or a break that no token has. Copy it again from the hub's settings page."
+        raise TokenRefused("The hub does not accept the token.", hint)
     return {"user-agent": "flint"} | ({"authorization": f"Bearer {token}"} if token else {})
 
 

@@ -289,6 +289,8 @@ def test_a_token_is_kept_private_and_one_that_is_refused_is_not(engine, server):
     server.tokens.add("hf_good")
     (failed,) = engine.ask(SetHubToken, "hf_bad")
     assert failed.error.code == "hub-token-refused"
+    (failed,) = engine.ask(SetHubToken, "hf_ü")
+    assert failed.error.code == "hub-token-refused"
     assert engine.ask(AskHubAccount)[0].source == ""
     account, _ = engine.ask(SetHubToken, " hf_good ")
     assert isinstance(account, HubAccount)

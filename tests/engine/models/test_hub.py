@@ -303,3 +303,21 @@ def test_account_of_a_token(server):
 def test_over_ipv6_alone():
     with Server(model("org/Six"), host="::1") as server:
         assert hub(server).describe("org/Six").model.name == "Six"
+
+
+@pytest.mark.parametrize("token", ["hf_ü", "hf_one\nhf_two", "hf_one\rtwo", "hf_one two", "hf_\0", "“hf_quoted”"])
+def test_what_can_be_no_token_is_refused_and_the_hub_is_not_asked(server, token):
+    client = hub(server, token)
+    calls = (
+        lambda: client.search("fox", "downloads", mlx_only=True, limit=5),
+        lambda: client.describe("org/Small-1B-4bit"),
+        lambda: client.newest("org/Small-1B-4bit"),
+        lambda: client.text("org/Small-1B-4bit", "config.json"),
+        lambda: hub(server).account(token),
+    )
+    for call in calls:
+        with pytest.raises(TokenRefused) as raised:
+            call()
+        assert token not in str(raised.value)
+        assert raised.value.hint.startswith("It has a letter or a break")
+    assert server.asked == []
