@@ -33,7 +33,7 @@ class Host:
         self._worker = Worker(self.library, self.models_folder, unload_after, upkeep)
         self._connections: list[Connection] = []
         self._librarian = Librarian(paths, self._announce)
-        self._keeper = Keeper(self.library, self._librarian.hub)
+        self._keeper = Keeper(self.library, self._librarian.hub, self._worker.let_go)
         self._librarian.serve(CheckForUpdate, self._keeper.carry_out)
         self._io = CommandPool(1, "flint-io")
 

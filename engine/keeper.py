@@ -24,11 +24,15 @@ type Work = Callable[[Command], Iterator[Event]]
 
 
 class Keeper:
-    """Carries out the commands of `handles`, on the thread that calls it."""
+    """Carries out the commands of `handles`, on the thread that calls it.
 
-    def __init__(self, library: Library, hub: Hub) -> None:
+    `let_go` is told the path of a model that is about to be removed: this Flint may have it loaded itself.
+    """
+
+    def __init__(self, library: Library, hub: Hub, let_go: Callable[[str], object]) -> None:
         self._library = library
         self._hub = hub
+        self._let_go = let_go
         self._work: dict[type, Work] = {
             ListModels: self._list,
             RemoveModel: self._remove,
@@ -51,6 +55,7 @@ class Keeper:
 
     def _remove(self, command: Command) -> Iterator[Event]:
         assert isinstance(command, RemoveModel)
+        self._let_go(self._library.place(command.model_id).path)
         yield replace(removed(self._library, command.model_id, for_good=command.for_good), request_id=command.request_id)
 
     def _rename(self, command: Command) -> Iterator[Event]:

@@ -1,6 +1,7 @@
 """The engine thread: commands in, events out. MLX is imported, used and let go on this one thread."""
 
 import atexit
+import contextlib
 import gc
 import logging
 import queue
@@ -49,6 +50,7 @@ from engine.counting import Counting
 from engine.hardware.meters import mlx_counters, read_memory
 from engine.inference.blas import prefer_system_blas
 from engine.models.choice import preferred
+from engine.models.in_use import in_use
 from engine.models.integrity import check_folder
 from engine.models.library import Library
 from engine.pool import closing
@@ -92,6 +94,8 @@ class Worker:
     _session: "Session | None" = None
     _weights: Weights = "auto"
     _asked_as: str = ""
+    _use: contextlib.ExitStack = field(default_factory=contextlib.ExitStack)
+    _used_path: str = ""
     _stopping: bool = False
     _closed: bool = False
     _gate: threading.RLock = field(default_factory=threading.RLock)
@@ -136,6 +140,11 @@ class Worker:
             self._thread.join()
             wait_until_gone(self._thread)
         self._refuse_all()
+
+    def let_go(self, path: str) -> None:
+        """Let the model at a path be removed: whoever asks that here knows that it is loaded here. Any thread may call it."""
+        if path == self._used_path:
+            self._use.close()
 
     # -- the loop ---------------------------------------------------------------------------------------------------
 
@@ -289,7 +298,8 @@ class Worker:
 
         try:
             name = name or self.library.name_of(source)
-            folder = import_gguf(source, self.models_folder, name=name, progress=progress, cancelled=self._asked_to_stop)
+            with in_use(source, name or source.name):
+                folder = import_gguf(source, self.models_folder, name=name, progress=progress, cancelled=self._asked_to_stop)
         except ImportCancelled:
             raise Stopped from None
         return self.library.find(str(folder))
@@ -321,6 +331,8 @@ class Worker:
 
         mx.set_cache_limit(SPARE_BUFFERS_BYTES)
         try:
+            self._used_path = entry.path
+            self._use.enter_context(in_use(Path(entry.path), entry.name))
             template = self.library.notebook.of(entry.id).template
             self._session = Session(load(entry, weights, progress, template), self.upkeep.memory, self.upkeep.disk)
             self.library.notebook.used(entry.id)
@@ -440,6 +452,7 @@ class Worker:
             self.upkeep.leave(self._session.cache)
             self._session = None
             self._give_memory_back()
+        self._use.close()
 
     def _leave_mlx(self) -> None:
         """Let what still computes end, and let go of this thread's streams, as MLX asks of every thread that ends."""

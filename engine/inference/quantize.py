@@ -25,6 +25,7 @@ from engine.inference.loader import load, loading_errors, read_model
 from engine.inference.perplexity import perplexity
 from engine.models.entries import folder_entry
 from engine.models.facts import read_config, read_facts
+from engine.models.in_use import in_use
 from engine.models.library import Library
 from engine.models.made_folder import folder_to_make, place
 from engine.models.record import Record, write_record
@@ -68,7 +69,8 @@ def carry_out(
     def progress(fraction: float, stage: str, size: int) -> None:
         told(QuantizeProgress(command.request_id, fraction, stage, size))
 
-    made = quantize(entry, root, command.bits, command.group, name, progress, asked_to_stop)
+    with in_use(Path(entry.path), entry.name):
+        made = quantize(entry, root, command.bits, command.group, name, progress, asked_to_stop)
     small = library.find(str(made.folder))
     if template := library.notebook.of(entry.id).template:
         library.notebook.use_template(small.id, template)

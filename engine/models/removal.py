@@ -13,6 +13,7 @@ from engine.core.facts import ModelEntry
 from engine.core.system_trash import move_to_trash
 from engine.models.gguf_header import parts_there
 from engine.models.huggingface_cache import PREFIX
+from engine.models.in_use import unused
 from engine.models.repository_download import alone
 
 _WEIGHTS = (".safetensors", ".gguf")
@@ -42,7 +43,7 @@ def refusal(entry: ModelEntry) -> NotFlints | None:
 def remove(entry: ModelEntry, *, for_good: bool = False) -> tuple[int, str]:
     """Move a model to the trash, or delete it; return the bytes that this frees, and where in the trash it is ("" deleted).
 
-    Raises `NotFlints`, `TrashRefused`, `UsageError` while it is being downloaded, `DiskFull` or `ReadOnly`.
+    Raises `NotFlints`, `TrashRefused`, `UsageError` while it is being downloaded or in use, `DiskFull` or `ReadOnly`.
     """
     refused = refusal(entry)
     if refused is not None:
@@ -50,36 +51,49 @@ def remove(entry: ModelEntry, *, for_good: bool = False) -> tuple[int, str]:
     path = Path(entry.path)
     with disk_errors(path):
         if entry.origin == "huggingface":
-            return _remove_cached(path, for_good)
-        if path.is_dir() and not path.is_symlink():
-            return _dispose(path, for_good)
-        return _gathered({part.name: part for part in parts_there(path)}, path.parent, path.stem, for_good)
+            return _remove_cached(path, entry.name, for_good)
+        parts = parts_there(path) if path.is_file() else [path]
+        with unused(parts, entry.name):
+            return _remove_own(path, parts, for_good)
 
 
-def _remove_cached(path: Path, for_good: bool) -> tuple[int, str]:
+def _remove_own(path: Path, parts: list[Path], for_good: bool) -> tuple[int, str]:
+    if path.is_dir() and not path.is_symlink():
+        return _dispose(path, for_good)
+    return _gathered({part.name: part for part in parts}, path.parent, path.stem, for_good)
+
+
+def _remove_cached(path: Path, name: str, for_good: bool) -> tuple[int, str]:
     """Remove a model of the cache in every version that is there: an older one would come back under its name."""
     repository = next(folder for folder in (path, *path.parents) if folder.name.startswith(PREFIX))
+    snapshots = [folder for folder in repository.glob("snapshots/*") if folder.is_dir()]
     with alone(repository.parent, repository.name.removeprefix(PREFIX).replace("--", "/")):
         if path.is_dir():
-            return _dispose(repository, for_good)
-        snapshots = [folder for folder in repository.glob("snapshots/*") if folder.is_dir()]
+            with unused(snapshots, name):
+                return _dispose(repository, for_good)
         names = {path.name, *(part.name for part in parts_there(path))}
-        links = {folder / name for folder in snapshots for name in names if os.path.lexists(folder / name)}
-        others = {each for folder in snapshots for each in folder.rglob("*") if not each.is_dir()} - links
-        if not any(each.suffix in _WEIGHTS for each in others):
-            return _dispose(repository, for_good)
-        kept = {os.path.realpath(each) for each in others}
-        going: dict[str, Path] = {}
-        for link in sorted(links):
-            blob = Path(os.path.realpath(link))
-            if str(blob) not in kept and blob.is_file() and blob not in going.values():
-                name = link.name if link.parent == path.parent else f"{link.parent.name[:7]}-{link.name}"
-                going[name] = blob
-        freed, trash = _gathered(going, repository.parent, repository.name.removeprefix(PREFIX), for_good)
-        for link in links:
-            link.unlink(missing_ok=True)
-        _tidy(repository, snapshots)
-        return freed, trash
+        links = {folder / each for folder in snapshots for each in names if os.path.lexists(folder / each)}
+        with unused(links, name):
+            return _remove_links(repository, path, links, snapshots, for_good)
+
+
+def _remove_links(repository: Path, path: Path, links: set[Path], snapshots: list[Path], for_good: bool) -> tuple[int, str]:
+    """Remove the files of one of a repository's models, by the links to them in all snapshots; what others name stays."""
+    others = {each for folder in snapshots for each in folder.rglob("*") if not each.is_dir()} - links
+    if not any(each.suffix in _WEIGHTS for each in others):
+        return _dispose(repository, for_good)
+    kept = {os.path.realpath(each) for each in others}
+    going: dict[str, Path] = {}
+    for link in sorted(links):
+        blob = Path(os.path.realpath(link))
+        if str(blob) not in kept and blob.is_file() and blob not in going.values():
+            name = link.name if link.parent == path.parent else f"{link.parent.name[:7]}-{link.name}"
+            going[name] = blob
+    freed, trash = _gathered(going, repository.parent, repository.name.removeprefix(PREFIX), for_good)
+    for link in links:
+        link.unlink(missing_ok=True)
+    _tidy(repository, snapshots)
+    return freed, trash
 
 
 def _tidy(repository: Path, snapshots: Iterable[Path]) -> None:

@@ -5,14 +5,21 @@ import time
 
 import pytest
 
+from engine import keeper
 from engine.cli.keep import used_text
+from engine.cli.models import open_library
+from engine.core.errors import UsageError
+from engine.core.messages import UnloadModel
+from engine.inference.quantize import quantize
 from engine.models.notebook import Notebook
+from tests.engine.engines import finish, generate, make_host
 from tests.engine.models.test_library import put_in_cache
 from tests.hub.fault_table import NOWHERE
 from tests.hub.repositories import Repository
 from tests.hub.server import Hub as Server
 from tests.models.other_apps import put_in_ollama
 from tests.models.templates import LLAMA3
+from tests.models.tiny import tiny_llama
 from tests.models.tiny_gguf import tiny_gguf
 from tests.models.tiny_tokenizers import CHATML
 
@@ -42,6 +49,39 @@ def test_nothing_is_removed_unasked(flint, models):
     assert "--yes" in flint("models", "rm", "one").refused(2)
     assert "one" in ids(flint)
     flint("models", "rm", "none", "--yes").refused(10)
+
+
+def test_a_model_that_another_flint_replies_with_stays(flint, models):
+    host = make_host()
+    host.start()
+    try:
+        connection = host.connect()
+        finish(connection, generate("a", "one", tokens=1))
+        assert "one is in use by another Flint" in flint("models", "rm", "one", "--now", "--yes").refused(2)
+        assert "one" in ids(flint)
+        finish(connection, generate("b", "two", tokens=1))
+        assert flint("models", "rm", "one", "--now", "--yes").status == 0
+        assert "two is in use" in flint("models", "rm", "two", "--yes").refused(2)
+        finish(connection, UnloadModel("c"))
+        assert flint("models", "rm", "two", "--now", "--yes").status == 0
+    finally:
+        host.close()
+
+
+def test_a_model_that_a_copy_is_made_of_stays(flint, flint_home, monkeypatch):
+    tiny_llama(flint_home / "models" / "tiny", hidden=64, heads=2, kv_heads=2, inner=128)
+    refused = []
+
+    def removed_meanwhile(*arguments):
+        with pytest.raises(UsageError, match="tiny is in use by another Flint") as caught:
+            keeper.removed(open_library(), "tiny", for_good=True)
+        refused.append(caught.value)
+        return quantize(*arguments)
+
+    monkeypatch.setattr("engine.inference.quantize.quantize", removed_meanwhile)
+    assert flint("models", "quantize", "tiny", "--group", "32", "--json").status == 0
+    assert refused
+    assert ids(flint) >= {"tiny", "tiny-4-bit"}
 
 
 def test_what_ollama_keeps_stays(flint, tmp_path):

@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from engine.core.errors import UsageError
 from engine.core.paths import locate
 from engine.core.system_trash import TrashRefused, move_to_trash
+from engine.models.in_use import in_use
 from engine.models.library import Library
 from engine.models.removal import NotFlints, remove
 from tests.engine.models.test_library import put_in_cache
@@ -189,3 +191,30 @@ def test_a_copy_is_named_by_its_path_and_the_others_stay(flint_home, cache, tiny
     assert entry.id == "mine"
     remove(library().place(entry.copies[0].path))
     assert [(each.id, each.copies) for each in library().entries()] == [("mine", ())]
+
+
+@pytest.mark.parametrize("where", ["flint", "cache", "gguf", "file"])
+def test_what_is_being_read_stays_until_it_is_let_go(flint_home, cache, tiny, trash, tmp_path, where):
+    (tmp_path / "repo").mkdir()
+    tiny_gguf(tmp_path / "repo" / "tiny.gguf")
+    if where == "flint":
+        shutil.copytree(tiny, flint_home / "models" / "mine")
+    elif where == "file":
+        shutil.copytree(tmp_path / "repo", flint_home / "models")
+    else:
+        put_in_cache(cache, "org/tiny", tiny if where == "cache" else tmp_path / "repo")
+    (entry,) = library().entries()
+    with in_use(Path(entry.path), entry.name), in_use(Path(entry.path), entry.name):
+        with pytest.raises(UsageError, match="is in use by another Flint"):
+            remove(entry, for_good=True)
+        assert library().entries() == (entry,)
+    remove(entry, for_good=True)
+    assert library().entries() == ()
+
+
+def test_an_older_version_that_is_being_read_keeps_the_newer_one_here_too(cache, tiny, trash):
+    folder = put_in_cache(cache, "org/tiny", tiny, "old")
+    put_in_cache(cache, "org/tiny", tiny, "new")
+    with in_use(folder / "snapshots" / "old", "tiny"), pytest.raises(UsageError, match="is in use by another Flint"):
+        remove(library().find("org/tiny"))
+    assert library().find("org/tiny").problem == ""
