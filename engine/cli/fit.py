@@ -6,11 +6,10 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.table import Table
 
 from engine.cli.hub import open_hub
-from engine.cli.output import note, print_json
+from engine.cli.output import note, print_json, say
+from engine.cli.table import Column, print_table
 from engine.core.context import LARGEST_DEFAULT_CONTEXT
 from engine.core.errors import ModelBroken, ModelNotFound, UsageError
 from engine.core.facts import ModelEntry
@@ -151,26 +150,18 @@ def _offer(offer: Offer) -> dict[str, Any]:
 def _show(report: dict[str, Any], fit: Fit) -> None:
     if not fit.known:
         note("This architecture was never compared with what mlx-lm makes of it: take the figures as a rough guess.")
-    table = Table(box=None, pad_edge=False, show_header=False)
-    table.add_column(justify="left", no_wrap=True)
-    table.add_column(justify="right", no_wrap=True)
-    table.add_column(style="dim", overflow="fold")
-    for term in fit.terms:
-        table.add_row(f"{PART_NAMES[term.part]}: {term.name}", size_text(term.bytes), term.formula)
-    table.add_row("[bold]Peak[/]", f"[bold]{size_text(fit.peak_bytes)}[/]", "the sum")
-    console = Console(highlight=False)
-    console.print(table)
+    rows = [(f"{PART_NAMES[term.part]}: {term.name}", size_text(term.bytes), term.formula) for term in fit.terms]
+    columns = (Column("", long=True), Column("", figure=True), Column("", whole=True))
+    print_table(columns, [*rows, ("Peak", size_text(fit.peak_bytes), "the sum")])
     figures = f"{report['model']}, {fit.context:,} tokens of context, KV {fit.kv_bits}"
-    console.print(f"\n{figures}: {report['reason']} A model may take {size_text(report['budget_bytes'])} here.")
+    say(f"\n{figures}: {report['reason']} A model may take {size_text(report['budget_bytes'])} here.")
     if report["max_context"]:
-        console.print(f"The longest context that fits is {report['max_context']:,} tokens.")
+        say(f"The longest context that fits is {report['max_context']:,} tokens.")
     for offer in report["offers"]:
         would = f"{offer['chunk']:,} tokens at a time, KV {offer['kv_bits']}, {offer['context']:,} tokens of context"
-        console.print(f"{CHANGE_NAMES[offer['change']]}: {would}: {size_text(offer['peak_bytes'])}.")
+        say(f"{CHANGE_NAMES[offer['change']]}: {would}: {size_text(offer['peak_bytes'])}.")
     if report["decode_ceiling_tps"] is not None:
-        console.print(
-            f"Writing can reach {report['decode_ceiling_tps']:.0f} tokens/s at most: memory bandwidth allows no more."
-        )
+        say(f"Writing can reach {report['decode_ceiling_tps']:.0f} tokens/s at most: memory bandwidth allows no more.")
 
 
 ModelArgument = Annotated[

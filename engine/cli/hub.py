@@ -12,10 +12,10 @@ from typing import Any
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
-from rich.table import Table
 
 from engine.cli.interrupt import StopOnInterrupt
 from engine.cli.output import note, print_json
+from engine.cli.table import Column, print_table
 from engine.core.context import context_limit
 from engine.core.errors import ModelBroken, Stopped, UsageError
 from engine.core.hub_errors import HubError, HubTrouble, RateLimited
@@ -37,6 +37,14 @@ from engine.models.repository_download import RepositoryDownload, alone
 
 LOOK_S = 0.2
 INTERRUPTED = 130
+FOUND = (
+    Column("Model", whole=True),
+    Column("Size", figure=True),
+    Column("Quantization", long=True, drop=1),
+    Column("Licence", long=True, drop=3),
+    Column("Downloads", figure=True, drop=2),
+    Column("Fits"),
+)
 
 
 def open_hub() -> Hub:
@@ -114,22 +122,20 @@ def verdict_of(model: HubModel, budget: int, device: Device) -> dict[str, Any]:
 
 
 def _show(rows: Sequence[dict[str, Any]]) -> None:
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    titles = (
-        ("Model", "left"),
-        ("Size", "right"),
-        ("Quantization", "left"),
-        ("Licence", "left"),
-        ("Downloads", "right"),
-        ("Fits", "left"),
+    print_table(
+        FOUND,
+        [
+            (
+                row["id"],
+                size_text(row["size_bytes"]) if row["size_bytes"] else "",
+                row["quantization"],
+                row["licence"] + (" (gated)" if row["gate"] else ""),
+                f"{row['downloads']:,}",
+                _fits(row),
+            )
+            for row in rows
+        ],
     )
-    for title, justify in titles:
-        table.add_column(title, justify=justify, overflow="fold", no_wrap=title in ("Model", "Size"))  # type: ignore[arg-type]
-    for row in rows:
-        size = size_text(row["size_bytes"]) if row["size_bytes"] else ""
-        gate = " (gated)" if row["gate"] else ""
-        table.add_row(row["id"], size, row["quantization"], row["licence"] + gate, f"{row['downloads']:,}", _fits(row))
-    Console(highlight=False).print(table)
 
 
 def _fits(row: dict[str, Any]) -> str:

@@ -13,6 +13,7 @@ from engine.cli.fit import Asked, ChunkOption, ContextOption, KvBitsOption, Mode
 from engine.cli.interrupt import StopOnInterrupt
 from engine.cli.output import WaitingBar, complain, note, print_json
 from engine.cli.quantize import quantize_model
+from engine.cli.table import Column, print_table
 from engine.core.errors import ErrorInfo
 from engine.core.facts import ModelEntry
 from engine.core.messages import Cancel, Cancelled, Event, Failed, ImportModel, ModelImported
@@ -32,6 +33,14 @@ ORIGINS = {
     "lmstudio": "LM Studio",
     "ollama": "Ollama",
 }
+LISTED = (
+    Column("Model", long=True),
+    Column("Id", whole=True),
+    Column("Size", figure=True),
+    Column("Quantization", long=True, drop=1),
+    Column("Used", drop=3),
+    Column("From", long=True, drop=2),
+)
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 NamedModel = Annotated[str, typer.Argument(metavar="MODEL", help="Its name, id or path.")]
 
@@ -55,22 +64,13 @@ def list_models(as_json: JsonFlag = False) -> None:
     if not entries:
         note("There is no model on this machine yet. Import one: flint models import FILE.gguf")
         return
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for title, justify in (
-        ("Model", "left"),
-        ("Id", "left"),
-        ("Size", "right"),
-        ("Quantization", "left"),
-        ("Used", "left"),
-        ("From", "left"),
-    ):
-        table.add_column(title, justify=justify, overflow="fold", no_wrap=title in ("Id", "Size"))  # type: ignore[arg-type]
-    for entry in entries:
-        table.add_row(
-            entry.name, entry.id, size_text(entry.size_bytes), entry.quantization, keep.used_text(entry.used_at), _where(entry)
-        )
-    Console(highlight=False).print(table)
+    print_table(LISTED, [_row(entry) for entry in entries])
     note(f"In all {size_text(keep.total_bytes(entries))}.")
+
+
+def _row(entry: ModelEntry) -> tuple[str, ...]:
+    used = keep.used_text(entry.used_at)
+    return entry.name, entry.id, size_text(entry.size_bytes), entry.quantization, used, _where(entry)
 
 
 def _where(entry: ModelEntry) -> str:

@@ -2,7 +2,7 @@
 
 import json
 import sys
-from typing import Any
+from typing import Any, TextIO
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
@@ -13,30 +13,55 @@ from engine.core.keep_messages import QuantizeProgress
 from engine.core.messages import Event, ImportProgress, LoadProgress, MemoryMeasured
 from engine.core.sizes import size_text
 
-MEGABYTE = 1_000_000
-GIGABYTE = 1_000_000_000
+DELETE, CONTROLS_END = 0x7F, 0xA0
+
+
+def plain(text: str) -> str:
+    """Return a text with its control characters made visible, but for tabs and line ends.
+
+    Names, notes, cards and error texts come from anywhere: what they hold must not move, colour or retitle a terminal.
+    """
+    if text.isprintable():
+        return text
+    return "".join(map(_visible, text.replace("\r\n", "\n")))
+
+
+def _visible(letter: str) -> str:
+    code = ord(letter)
+    if code < ord(" ") and letter not in "\t\n":
+        return chr(0x2400 + code)  # Unicode's pictures of them: “␛”.
+    return "\ufffd" if DELETE <= code < CONTROLS_END else letter
+
+
+def say(text: str, stream: TextIO | None = None, end: str = "\n") -> None:
+    """Print a text to stdout, or to `stream`: plain on a terminal, as it is into a file or another program."""
+    stream = stream or sys.stdout
+    print(plain(text) if stream.isatty() else text, end=end, flush=True, file=stream)
 
 
 def print_json(data: Any) -> None:
     """Print one line of JSON, in plain ASCII where the output can't take more."""
     encoding = (getattr(sys.stdout, "encoding", None) or "utf-8").lower().replace("_", "-")
-    print(json.dumps(data, ensure_ascii=not encoding.startswith("utf-")), flush=True)
+    line = json.dumps(data, ensure_ascii=not encoding.startswith("utf-"))
+    # JSON escapes the control characters up to 31 by itself; those from 127 on it may hold as they are, a terminal obeys.
+    controls = {code: f"\\u{code:04x}" for code in range(DELETE, CONTROLS_END)}
+    print(line.translate(controls), flush=True)
 
 
 def complain(error: ErrorInfo) -> int:
     """Print an error's sentence, its hint and the page that mends it to stderr; return its exit status."""
     console = Console(stderr=True, highlight=False, soft_wrap=True)
-    console.print(Text.assemble(("Error: ", "bold red"), error.text))
+    console.print(Text.assemble(("Error: ", "bold red"), plain(error.text)))
     if error.hint:
-        console.print(Text(error.hint))
+        console.print(Text(plain(error.hint)))
     if error.link:
-        console.print(Text(error.link))
+        console.print(Text(plain(error.link)))
     return error.exit_code
 
 
 def note(text: str) -> None:
     """Print a remark to stderr."""
-    Console(stderr=True, highlight=False, soft_wrap=True).print(Text(text))
+    Console(stderr=True, highlight=False, soft_wrap=True).print(Text(plain(text)))
 
 
 class WaitingBar:
@@ -47,7 +72,7 @@ class WaitingBar:
 
     def __init__(self) -> None:
         self._progress = Progress(
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", markup=False),
             BarColumn(),
             TextColumn("{task.percentage:>3.0f}%"),
             console=Console(stderr=True),
@@ -78,7 +103,7 @@ class WaitingBar:
         if not self._running:
             self._running = True
             self._progress.start()
-        self._progress.update(self._task, completed=fraction, description=stage)
+        self._progress.update(self._task, completed=fraction, description=plain(stage))
 
     def _stop(self) -> None:
         if self._running:
