@@ -39,8 +39,8 @@ _PLACES: dict[str, Place] = {
     errors.SettingsError.code: "settings",
     errors.ContextFull.code: "settings",
 }
-# Nothing failed and nothing was lost: somebody is told what comes first.
-_PASSING = {errors.NoModelLoaded.code, errors.SettingsError.code}
+# Nothing failed and nothing was lost: somebody is told what comes first, or what can't be.
+_PASSING = {errors.NoModelLoaded.code, errors.SettingsError.code, errors.FileRefused.code}
 
 
 class Notice(Record):

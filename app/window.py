@@ -36,7 +36,7 @@ from app.settings.storage_controller import StorageController
 from app.theme import Theme
 from app.toolbar import Toolbar
 from app.widgets.gauge import GaugeCard
-from app.widgets.toast import Toaster
+from app.widgets.toast import Toast, Toaster
 from app.widgets.web_link import open_link
 from engine.chats.store import ChatStore
 from engine.core.errors import ErrorInfo, FlintError
@@ -171,7 +171,8 @@ class MainWindow(QMainWindow):
         )
 
     def _connect(self) -> None:
-        for source in (self.chat, self.chats, self.transfers, self.replies, self.settings, self.storage, self.place):
+        self.chat.failed.connect(self._show_error_of_chat)
+        for source in (self.chats, self.transfers, self.replies, self.settings, self.storage, self.place):
             source.failed.connect(self.show_error)
         self.models.failed.connect(self._on_model_failed)
         self.settings.chat_changed.connect(self.chat.set_setting)
@@ -349,13 +350,17 @@ class MainWindow(QMainWindow):
 
     # -- parts that come and go -------------------------------------------------------------------------------------
 
-    def show_error(self, error: ErrorInfo) -> None:
-        """Tell what went wrong and what to do about it."""
+    def show_error(self, error: ErrorInfo) -> Toast:
+        """Tell what went wrong and what to do about it; return the message."""
         shown = notice(error)
         places = {"models": self.place.show, "settings": lambda: self.toolbar.settings_button.setChecked(True)}
         there = shown.place == "settings" and self.toolbar.settings_button.isChecked()
         action = (shown.action, places[shown.place]) if shown.place and not there else None
-        self.toaster.show(shown.title, shown.hint, kind=shown.kind, action=action)
+        return self.toaster.show(shown.title, shown.hint, kind=shown.kind, action=action)
+
+    def _show_error_of_chat(self, error: ErrorInfo) -> None:
+        """Tell what went wrong in the open chat, until it is left."""
+        self.chat.leaving.connect(self.show_error(error).close_toast)
 
     def _on_model_failed(self, error: ErrorInfo) -> None:
         if self.page.mode == "chat" or self.page.welcome.state != "failure":  # The welcome's own card tells it otherwise.

@@ -2,7 +2,7 @@ import pytest
 
 from app.errors import MOST_LETTERS, notice
 from engine.core import errors
-from engine.core.errors import DiskFull, ErrorInfo, ModelNotFound, NoModelLoaded, SettingsError, describe
+from engine.core.errors import DiskFull, ErrorInfo, FileRefused, ModelNotFound, NoModelLoaded, SettingsError, describe
 
 KINDS = [kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, errors.FlintError)]
 
@@ -75,7 +75,8 @@ def test_commands_stand_in_quotes():
 
 def test_errors_stay_and_a_reminder_goes():
     assert (notice(DiskFull("x")).stays, notice(DiskFull("x")).kind) == (True, "error")
-    assert (notice(NoModelLoaded("x")).stays, notice(NoModelLoaded("x")).kind) == (False, "refusal")
+    for kind in (NoModelLoaded, SettingsError, FileRefused):
+        assert (notice(kind("x")).stays, notice(kind("x")).kind) == (False, "refusal")
 
 
 def test_an_error_leads_to_where_it_can_be_mended():

@@ -9,6 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QTextBrowser
 
 from engine.chats.store import ChatStore
+from engine.core.errors import DiskFull
 from engine.core.paths import locate
 from tests.app.window_driver import give_model, open_window, remember, set_settings
 from tests.disks import small_disk
@@ -352,3 +353,13 @@ def test_two_models_and_a_failing_one_between_them_lose_nothing(flint, greeting,
         ("failed", ""),
         ("complete", GREETING),
     ]
+
+
+def test_an_error_of_a_chat_stays_until_the_chat_is_left_and_any_other_stays(qtbot, flint_home):
+    with open_window(qtbot) as flint:
+        flint.window.replies.failed.emit(DiskFull("A").info())
+        flint.window.chat.failed.emit(DiskFull("B").info())
+        assert sorted(title for title, _ in flint.toasts()) == ["A.", "B."]
+        flint.window.chat.open(None)
+        flint.wait(lambda: [title for title, _ in flint.toasts()] == ["A."])
+        assert not flint.window.toaster.toasts[0].timer.isActive()

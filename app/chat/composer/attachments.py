@@ -1,7 +1,7 @@
 """What is attached to the message that is being written."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,15 +16,25 @@ if TYPE_CHECKING:
 
 MOST = 20
 LARGEST_PASTE = 20_000_000
+MOST_TOLD = 8
+"""Refused files of a drop that are told by name."""
 PASTED = "Pasted text"
 ATTACHED_ALREADY = "This text is attached already"
+
+
+@dataclass(eq=False)
+class Batch:
+    """Files that were attached together: how many are still being read, and why the others were refused."""
+
+    reading: int = 0
+    refused: list[ErrorInfo] = field(default_factory=list)
 
 
 @dataclass(eq=False)
 class Item:
     """One chip: a file that is being read (`attachment` is None, `fraction` of it is read), or what came of it.
 
-    `counted` says that the tokens are the model's own count; `path` is where a file is read from.
+    `counted` says that the tokens are the model's own count; `path` is where a file is read from, `batch` what it came with.
     """
 
     number: int
@@ -33,6 +43,7 @@ class Item:
     fraction: float = 0.0
     counted: bool = False
     path: Path | None = None
+    batch: Batch = field(default_factory=Batch)
 
 
 class Attachments(QObject):
@@ -41,7 +52,8 @@ class Attachments(QObject):
     The list belongs to one chat. A file that is being read when another chat's list is shown goes on being read for its own:
     `settled_aside` carries that chat (None is the new one) once such a file was read or failed.
 
-    `said` carries a few words for the composer's note, `failed` an `ErrorInfo` that names a file.
+    `said` carries a few words for the composer's note, `failed` an `ErrorInfo` that names the files that were refused
+    together.
     """
 
     changed = Signal()
@@ -79,15 +91,19 @@ class Attachments(QObject):
         return next((item.name for item in self.items if item.attachment is None), "")
 
     def attach_files(self, paths: Iterable[Path]) -> None:
-        """Read files and attach what they say. What can't be is told by name, the rest is attached all the same."""
+        """Read files and attach what they say. What can't be is told in one refusal, the rest is attached all the same."""
+        batch = Batch(reading=1)  # Nothing is told before all of them are asked for.
         for path in paths:
             if len(self.items) >= MOST:
                 text = f"No more than {MOST} files go with one message."
-                self.failed.emit(FileRefused(text, "Send some with the next message, or join them into one file.").info())
+                hint = "Send some with the next message, or join them into one file."
+                batch.refused.append(FileRefused(text, hint).info())
                 break
-            item = self._add(Item(0, path.name or str(path), path=path))
+            item = self._add(Item(0, path.name or str(path), path=path, batch=batch))
+            batch.reading += 1
             self._reading[self._reader.read(path)] = item
         self.changed.emit()
+        self._settle(batch)
 
     def attach_text(self, text: str, name: str = PASTED) -> None:
         """Attach a text that was pasted."""
@@ -180,6 +196,7 @@ class Attachments(QObject):
         for number in [number for number, other in self._reading.items() if other is item]:
             self._reader.cancel(number)
             del self._reading[number]
+            self._settle(item.batch)
 
     def _on_progress(self, number: int, fraction: float) -> None:
         item = self._reading.get(number)
@@ -201,6 +218,7 @@ class Attachments(QObject):
         else:
             item.attachment = attachment
             self.changed.emit()
+        self._settle(item.batch)
 
     def _on_failed(self, number: int, error: ErrorInfo) -> None:
         item = self._reading.pop(number, None)
@@ -211,7 +229,17 @@ class Attachments(QObject):
             self.changed.emit()
         else:
             self._settle_aside(item)
-        self.failed.emit(error)
+        if error.code == FileRefused.code:
+            item.batch.refused.append(error)
+        else:
+            self.failed.emit(error)
+        self._settle(item.batch)
+
+    def _settle(self, batch: Batch) -> None:
+        """One more of these is through; after the last one, tell which were refused."""
+        batch.reading -= 1
+        if batch.reading == 0 and batch.refused:
+            self.failed.emit(_joined(batch.refused))
 
     def _settle_aside(self, item: Item) -> None:
         """Tell of a file of a chat that is not shown; one that could not be read is no longer among its files."""
@@ -223,3 +251,13 @@ class Attachments(QObject):
 
     def _of(self, chat_id: str | None) -> Sequence[Item]:
         return self.items if chat_id == self._chat_id else self._aside.get(chat_id, ())
+
+
+def _joined(refused: Sequence[ErrorInfo]) -> ErrorInfo:
+    """Return refusals as one that names each of them, or as many as can be read at a glance."""
+    if len(refused) == 1:
+        return refused[0]
+    told = [error.text for error in refused[:MOST_TOLD]]
+    if len(refused) > MOST_TOLD:
+        told.append(f"{len(refused) - MOST_TOLD} more were refused.")
+    return FileRefused("Some files could not be attached.", " ".join(told)).info()

@@ -10,7 +10,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QFileDialog, QLineEdit, QPlainTextEdit, QWidget
 
 from app.chat.composer.attachment_dialog import MOST_SHOWN
-from app.chat.composer.attachments import MOST, Attachments
+from app.chat.composer.attachments import MOST, MOST_TOLD, Attachments
 from app.chat.composer.message_field import LONG_TEXT, LONGEST_PLAIN
 from engine.chats.attachment import Attachment
 from engine.chats.reading import read_file
@@ -179,10 +179,32 @@ def test_what_cannot_be_attached_is_told_and_the_rest_is(flint, files, tmp_path)
     drop(flint.part("chatPage"), *refused, files("good.txt", "good"))
     settled(flint)
     assert names(flint) == ["good.txt"]
-    told = " ".join(text for text, _ in flint.toasts())
+    ((title, told),) = flint.toasts()
+    assert title == "Some files could not be attached."
+    assert all(f"“{path.name}”" in told for path in refused)
     assert "“src” is a folder." in told
-    hints = " ".join(hint for _, hint in flint.toasts())
-    assert "Attach the files in it" in hints
+    (toast,) = flint.window.toaster.toasts
+    assert toast.timer.isActive()  # Nothing failed: it goes by itself.
+    drop(flint.part("chatPage"), tmp_path / "src")
+    settled(flint)
+    assert flint.toasts()[-1][0] == "“src” is a folder."
+    assert "Attach the files in it" in flint.toasts()[-1][1]
+
+
+def test_of_a_great_many_refused_files_some_are_named_and_the_rest_counted(flint, files):
+    drop(flint.part("chatPage"), *(files(f"{number}.txt", b"") for number in range(MOST_TOLD + 3)))
+    flint.wait(flint.toasts)
+    ((_, told),) = flint.toasts()
+    assert (told.count("is empty"), told.endswith("3 more were refused.")) == (MOST_TOLD, True)
+
+
+def test_a_file_that_is_taken_away_while_others_are_read_keeps_no_refusal_from_being_told(flint, files, slowly):
+    drop(flint.part("chatPage"), files("empty.txt", b""), files("late.txt", "late"))
+    items = attached(flint).items
+    attached(flint).remove(items[1].number)
+    slowly.set()
+    flint.wait(flint.toasts)
+    assert [title for title, _ in flint.toasts()] == ["“empty.txt” is empty."]
 
 
 def test_the_same_file_twice_is_recognised(flint, files):
