@@ -20,6 +20,7 @@ from app.chat.text.markdown import StreamReader, read
 from app.chat.text.message_text import MessageText
 from app.theme import Theme
 from app.widgets.facts_popover import FactsPopover
+from app.widgets.label import Label
 from engine.chats.records import StoredMessage
 from engine.core.messages import MemoryRefused
 from engine.core.odds import TokenOdds
@@ -68,6 +69,8 @@ class MessageView(QWidget):
         self.thought.hide()
         self._chips = BubbleChips(theme, self)
         self._failure = FailureNote(theme, self)
+        self._wordless = Label(theme, style="read", role="ink-2", wrap=True, parent=self)
+        self._wordless.hide()
         self._guard: GuardCard | None = None
         self.shaded: ShadedReply | None = None
         self._stats = StatsLine(theme, self)
@@ -264,7 +267,8 @@ class MessageView(QWidget):
         self._stats.show_message(message, self._status, names_model=self._names_model)
         self.setAccessibleName("Reply" if message.role == "assistant" else "You said")
         attached = ", ".join(one.name for one in message.attachments)
-        self.setAccessibleDescription(f"{message.text}\nAttached: {attached}" if attached else message.text)
+        said = message.text or wordless(message)
+        self.setAccessibleDescription(f"{said}\nAttached: {attached}" if attached else said)
         self.body.setAccessibleName(self.accessibleName())
         self._arranged = (-1, 0)
         self.update()
@@ -377,7 +381,8 @@ class MessageView(QWidget):
         return bottom + _GAP + STATS_HEIGHT
 
     def _arrange_editing(self, width: int) -> int:
-        put_away = [part for part in (self.shaded, self._guard, self.body, self._stats, self.thought, self._failure) if part]
+        parts = (self.shaded, self._guard, self.body, self._wordless, self._stats, self.thought, self._failure)
+        put_away = [part for part in parts if part]
         self._put_away = [part for part in put_away if not part.isHidden()] or self._put_away
         for part in put_away:
             part.hide()
@@ -392,7 +397,9 @@ class MessageView(QWidget):
         self.thought.setGeometry(BLEED, 0, width, max(1, top))
         failed = self._message is not None and self._message.state == "failed"
         empty = self.blank
-        self.body.setVisible(not empty or not (failed or self.thought.thinking))
+        wordless = self._say_wordless(width, top)
+        top += wordless
+        self.body.setVisible(not wordless and (not empty or not (failed or self.thought.thinking)))
         if not self.body.isHidden():
             self.body.setGeometry(BLEED, top, width, max(1, self.body.height()))
             height = self.body.height_at(width)
@@ -409,9 +416,18 @@ class MessageView(QWidget):
         self._stats.setGeometry(BLEED - STATS_BLEED, top + _GAP, width + 2 * STATS_BLEED, STATS_HEIGHT)
         return top + _GAP + STATS_HEIGHT
 
+    def _say_wordless(self, width: int, top: int) -> int:
+        """Say that a reply ended without an answer, where nothing else does; return how high that is."""
+        words = wordless(self._message) if self._message is not None and self.blank else ""
+        self._wordless.setText(words)
+        self._wordless.setVisible(bool(words))
+        height = self._wordless.heightForWidth(width) if words else 0
+        self._wordless.setGeometry(BLEED, top, width, height)
+        return height
+
     def _arrange_shaded(self, shaded: ShadedReply, width: int) -> int:
-        self.thought.hide()
-        self.body.hide()
+        for part in (self.thought, self.body, self._wordless):
+            part.hide()
         height = shaded.height_at(width)
         shaded.setGeometry(BLEED, 0, width, height)
         shaded.show()
@@ -432,6 +448,15 @@ class MessageView(QWidget):
 
 def _thought_s(message: StoredMessage) -> float:
     return message.facts.reasoning_s if message.facts else 0.0
+
+
+def wordless(message: StoredMessage) -> str:
+    """Return what is said in place of the answer of a reply that ended without one; nothing of any other message."""
+    if message.role != "assistant" or message.state != "complete" or message.facts is None or message.text.strip():
+        return ""
+    if message.facts.finish_reason == "stop":
+        return f"The model ended its turn without {'an answer' if message.reasoning.strip() else 'a word'}."
+    return "" if message.reasoning.strip() else "The reply was cut before its first word."
 
 
 def plain_blocks(text: str) -> tuple[Paragraph, ...]:

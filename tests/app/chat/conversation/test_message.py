@@ -12,6 +12,7 @@ from app.chat.conversation.stats_line import StatsLine, stats
 from app.chat.conversation.transcript import Transcript
 from app.chat.text.copy_button import CopyButton
 from app.chat.text.formats import CODE_HEADER
+from app.widgets.label import Label
 from engine.chats.attachment import Attachment
 from engine.core.errors import ErrorInfo
 from tests.app.chat.replies import REPLIES
@@ -148,6 +149,33 @@ def test_a_failed_reply_says_why_and_what_to_do(make):
     half = make(replied("2", "Half of", state="failed", facts=None, error=error))
     assert half.body.isVisible()
     assert child(half, "failureNote").y() >= half.body.geometry().bottom()
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({}, "The model ended its turn without a word."),
+        ({"reasoning": "Hm."}, "The model ended its turn without an answer."),
+        ({"facts": facts(finish_reason="length")}, "The reply was cut before its first word."),
+        ({"facts": facts(finish_reason="context", output_tokens=0)}, "The reply was cut before its first word."),
+        ({"text": "A word."}, None),
+        ({"state": "cancelled"}, None),
+    ],
+)
+def test_a_reply_without_a_word_says_so_in_its_place(make, theme, changes, says):
+    view = make(writing("1", reasoning=changes.get("reasoning", "")))
+    view.finish(replied("1", **{"text": "", **changes}))
+    view.height_at(WIDTH)
+    label = view.findChild(Label)
+    assert (label.text() if label.isVisible() else None) == says
+    assert view.body.isVisible() == (says is None)
+    if says:
+        assert view.accessibleDescription() == says
+        assert label.height() >= theme.line("read") - 8
+        assert label.geometry().bottom() < view.findChild(StatsLine).y()
+    view.show_message(replied("2", "Another."))
+    view.height_at(WIDTH)
+    assert (label.isVisible(), view.body.isVisible()) == (False, True)
 
 
 def test_a_reply_that_waits_says_for_what(make):
