@@ -1,5 +1,6 @@
 """One loaded model and its KV cache: a request goes in, events come out."""
 
+import contextlib
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -37,7 +38,7 @@ from engine.inference.prompt_plan import Plan, plan
 from engine.inference.provenance import made_with
 from engine.inference.replay import ExactReply
 from engine.inference.reply import Bench, Reply, Room
-from engine.inference.rolling import left_out
+from engine.inference.rolling import least, left_out
 from engine.inference.template import Prompt, render, template_hash
 
 UNTRAINED = 1 << 40
@@ -179,6 +180,7 @@ class Session:
             gone = left_out(messages, counted.ends, counted.pinned, context, most - opening)
             counted = yield from left.count(_without(messages, gone))
         cached = self._cached(request, CachePolicy(context, request.kv_bits), counted.ids, counted.pinned, idle())
+        needed = least(counted.ends, counted.pinned, len(counted.ids))
         texts = []
         for text in asked.texts:
             texts.append((yield from self._texts.count(text)))
@@ -189,7 +191,7 @@ class Session:
             cached=cached,
             context=context,
             left_out=gone,
-            fits=len(counted.ids) < most and counted.pinned < context,
+            fits=len(counted.ids) < most and (needed if rolls and counted.words else counted.pinned) < context,
             texts=tuple(texts),
             said=counted.said,
         )
@@ -258,17 +260,19 @@ class Session:
         _, planned = self._planned(with_summary(request.messages, request.summary))
         room = context - reserve(context, request.sampling.max_tokens)
         gone = left_out(request.messages, planned.ends[-len(request.messages) :], planned.pinned, context, room)
-        if len(planned.ids) < room or not gone or cancelled():
+        needed = least(planned.ends, planned.pinned, len(planned.ids))
+        if len(planned.ids) < room or not gone or needed >= context or cancelled():
             return request
         older = [message for message in request.messages if message.role != "system"][:gone]
         density = sum(len(message.text) for message in request.messages) / max(1, len(planned.ids))
         longest = summary_tokens(context)
         asked = summary_request(request, older, int(density * (context - 2 * longest)), longest)
         summary = ""
-        for event in self.generate(asked, cancelled):
-            if isinstance(event, TextDelta):
-                summary += event.text
-                yield Compacting(request.request_id, event.output_tokens)
+        with contextlib.suppress(ContextFull):  # Where the oldest turns have more tokens a word than the rest, they roll out.
+            for event in self.generate(asked, cancelled):
+                if isinstance(event, TextDelta):
+                    summary += event.text
+                    yield Compacting(request.request_id, event.output_tokens)
         if cancelled() or not summary.strip():
             return request
         yield ContextCompacted(request.request_id, summary.strip(), gone)
@@ -290,6 +294,11 @@ class Session:
         if len(planned.ids) >= most or planned.pinned >= context:
             size, limit = len(planned.ids), min(most, context)
             raise ContextFull(f"The conversation has {size:,} tokens and the context holds {limit:,}.")
+        newest = least(planned.ends, planned.pinned, len(planned.ids) - planned.resumed)
+        if rolls and newest >= context:  # Its beginning would leave before a word is written.
+            raise ContextFull(
+                f"The newest message needs {newest:,} tokens to be read whole, and the context holds {context:,}."
+            )
         return Fitted(request, prompt, planned, room)
 
     def _planned(self, messages: tuple[Message, ...]) -> tuple[Prompt, Plan]:

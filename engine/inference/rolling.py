@@ -5,6 +5,14 @@ from collections.abc import Sequence
 from engine.core.facts import Message
 
 
+def least(ends: Sequence[int], pinned: int, size: int) -> int:
+    """Return how many of a prompt's `size` tokens can not leave before it is answered: the pinned ones and the newest message.
+
+    `ends` are the tokens up to each message's end.
+    """
+    return pinned + size - max(pinned, ends[-2] if len(ends) > 1 else 0)
+
+
 def left_out(messages: Sequence[Message], ends: Sequence[int], pinned: int, context: int, positions: int) -> int:
     """Return how many of the messages after the system's are left out, oldest first, so that the rest fits.
 

@@ -6,6 +6,7 @@ import pytest
 
 from engine.core.errors import ContextFull
 from engine.core.facts import Message
+from engine.core.messages import CountPrompt
 from engine.session import Session
 from tests.engine.talk import GREEDY, agree, ask, assistant, request, user
 
@@ -116,6 +117,38 @@ def test_a_system_prompt_as_long_as_the_context_is_refused(tiny_loaded):
     session = session_of(tiny_loaded)
     with pytest.raises(ContextFull, match="the context holds 40"):
         ask(session, Message("system", "hello " * 60), user("hi"), context=40)
+
+
+@pytest.mark.parametrize("when", ["roll", "compact"])
+@pytest.mark.parametrize("turns", [0, 2])
+def test_the_newest_message_is_read_whole_or_refused_at_every_length(tiny_loaded, turns, when):
+    session = session_of(tiny_loaded, context=400)
+    before = [said for turn in range(turns) for said in (user(f"Number {turn}."), assistant("ok"))]
+    outcomes = []
+    for words in range(1, 40):
+        asked = [SYSTEM, *before, user("x" * words)]
+        whole, alone = (len(session._planned(tuple(chat))[1].ids) for chat in (asked, (SYSTEM, asked[-1])))
+        counter = session.count(CountPrompt("c", request(asked, SHORT, context=48, when_full=when)), idle=lambda: True)
+        outcomes.append(told_to_fit(counter))
+        if outcomes[-1]:
+            reply = ask(session, *asked, sampling=replace(GREEDY, max_tokens=1), context=48, when_full=when).facts
+            assert reply.dropped_tokens <= whole - alone or when == "compact", "what left is what was said before"
+            assert reply.dropped_messages <= 2 * turns
+        else:
+            assert alone >= 48 - 16, "the end of the turn before goes with it"
+            with pytest.raises(ContextFull, match=r"newest message needs \d+ tokens .* the context holds 48"):
+                ask(session, *asked, sampling=SHORT, context=48, when_full=when)
+    assert outcomes == sorted(outcomes, reverse=True)
+    assert set(outcomes) == {True, False}
+
+
+def told_to_fit(counter):
+    """What the composer is told of a prompt before it is sent."""
+    while True:
+        try:
+            next(counter)
+        except StopIteration as done:
+            return done.value.fits
 
 
 def test_in_a_window_smaller_than_the_trained_length_the_newest_tokens_stay_and_nothing_is_read_twice(tiny_loaded):

@@ -255,7 +255,7 @@ def test_global_random_state_plays_no_part(tiny_loaded):
 def test_after_any_requests_every_reply_comes_again(tiny_loaded, seed):
     chance = random.Random(seed)
     loaded = tiny_loaded(chance.choice(list(ARCHITECTURES)))
-    kv_bits, context = chance.choice(["off", "8", "8/4", "4"]), chance.choice([None, 64, 160])
+    kv_bits, context = chance.choice(["off", "8", "8/4", "4"]), chance.choice([None, 96, 160])
     session = Session(loaded)
     session._bench.chunk_size.tokens = chance.choice([16, 32, 64])
     talks, made = [()], []
