@@ -570,7 +570,7 @@ def test_undo_from_another_chat_leads_back_and_ends_with_the_trash(flint):
     assert flint.window.chat.chat_id == reply.chat_id
     assert flint.shown() == ["Hello", FOX]
     pick(menu_of(flint, reply), "Delete")
-    flint.window.storage._remove()
+    flint.window.storage._empty()
     flint.wait(lambda: not flint.toasts())
 
 
