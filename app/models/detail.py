@@ -13,25 +13,14 @@ from app.models.facts_table import FactsTable
 from app.models.keep_menu import fill_keep_menu
 from app.models.path_text import PathText
 from app.models.problem_card import ProblemCard
-from app.models.words import (
-    copies_fact,
-    heads_text,
-    origin_badge,
-    origin_fact,
-    parameters_text,
-    remedy,
-    size_text,
-    unbroken,
-    used_fact,
-)
+from app.models.words import unbroken
 from app.theme import Theme
 from app.widgets.button import PrimaryButton
 from app.widgets.icon_button import IconButton
 from app.widgets.label import Label
 from app.widgets.link import Link
-from engine.core.errors import FlintError
 from engine.core.facts import ModelEntry
-from engine.models.facts import Facts, read_facts
+from engine.models.fact_words import facts_of, origin_badge, remedy
 
 SHOW_FOLDER = "Show in Finder" if sys.platform == "darwin" else "Open folder"
 _GGUF_NOTE = "Kept as a GGUF file. Flint converts it once, when you first chat with it."
@@ -97,7 +86,7 @@ class ModelDetail(DetailPane):
         self._notes.setText(entry.notes)
         self._notes.setVisible(entry.notes != "")
         self._path.show_path(entry.path)
-        self.table.show_facts(_facts_of(entry))
+        self.table.show_facts(facts_of(entry))
         self.verticalScrollBar().setValue(0)
 
     def _ask(self) -> None:
@@ -147,31 +136,3 @@ class ModelDetail(DetailPane):
         layout.addLayout(where)
         layout.addSpacing(4)
         layout.addWidget(self._path)
-
-
-def _facts_of(entry: ModelEntry) -> list[tuple[str, str]]:
-    facts = _read(entry)
-    context = entry.context or (facts.context if facts else 0)
-    return [
-        ("Architecture", entry.architecture),
-        ("Parameters", parameters_text(facts.parameters) if facts else ""),
-        ("Quantization", entry.quantization),
-        ("Trained to", f"{context:,} tokens" if context else ""),
-        ("Layers", f"{facts.layers}" if facts and facts.layers else ""),
-        ("Heads", heads_text(facts.heads, facts.kv_heads) if facts else ""),
-        ("KV a token", f"{facts.kv_bytes_per_token():,} B" if facts and facts.kv_bytes_per_token() else ""),
-        ("Size on disk", size_text(entry.size_bytes) if entry.size_bytes else ""),
-        ("From", origin_fact(entry)),
-        ("Also in", copies_fact(entry)),
-        ("Last used", used_fact(entry)),
-    ]
-
-
-def _read(entry: ModelEntry) -> Facts | None:
-    """Return what the folder's config says; None where it can't be read, which the entry's own facts stand in for."""
-    if entry.kind != "mlx":
-        return None
-    try:
-        return read_facts(Path(entry.path))
-    except (FlintError, OSError):
-        return None

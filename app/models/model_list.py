@@ -4,8 +4,9 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
-from app.models.words import matches, origin_badge, row_facts
+from app.models.words import matches, row_facts
 from engine.core.facts import ModelEntry
+from engine.models.fact_words import origin_badge
 
 ENTRY_ROLE = Qt.ItemDataRole.UserRole
 CURRENT_ROLE = Qt.ItemDataRole.UserRole + 1

@@ -20,7 +20,7 @@ from app.models.hub_words import TOKEN_ERRORS, licence_text, task_notice, task_t
 from app.models.machine import Machine
 from app.models.problem_card import ProblemCard
 from app.models.variant_list import VariantList
-from app.models.words import heads_text, parameters_text, size_text, unbroken
+from app.models.words import size_text, unbroken
 from app.theme import Theme
 from app.widgets.button import Button, PrimaryButton
 from app.widgets.icon_link import IconLink
@@ -28,6 +28,7 @@ from app.widgets.label import Label
 from app.widgets.link import Link
 from engine.core.errors import ErrorInfo
 from engine.core.hub_facts import HubDetail, HubModel
+from engine.models.fact_words import heads_text, parameters_text
 from engine.models.facts import read_facts
 from engine.models.hub_facts import GGUF
 

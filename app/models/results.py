@@ -8,9 +8,10 @@ from app.models.badge import HEIGHT as BADGE
 from app.models.badge import BadgeKind, badge_width, draw_badge
 from app.models.model_list import CURRENT_ROLE, ENTRY_ROLE, Index
 from app.models.row_view import RowDelegate, RowView, draw_line
-from app.models.words import SEPARATOR, context_text, origin_badge, size_text, stored_as
+from app.models.words import SEPARATOR, context_text, size_text, stored_as
 from app.theme import Theme
 from engine.core.facts import ModelEntry
+from engine.models.fact_words import origin_badge
 
 _GAP = 8
 _SIZE_ROOM, _CONTEXT_ROOM = 64, 96

@@ -5,34 +5,26 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.table import Table
 
 from engine.cli import hub, keep
 from engine.cli.fit import Asked, ChunkOption, ContextOption, KvBitsOption, ModelArgument, fit_model
 from engine.cli.interrupt import StopOnInterrupt
 from engine.cli.output import WaitingBar, complain, note, print_json
 from engine.cli.quantize import quantize_model
-from engine.cli.table import Column, print_table
+from engine.cli.table import Column, print_facts, print_table
 from engine.core.errors import ErrorInfo
 from engine.core.facts import ModelEntry
 from engine.core.messages import Cancel, Cancelled, Event, Failed, ImportModel, ModelImported
 from engine.core.paths import locate
 from engine.core.preferences import Preferences
+from engine.core.settings import BY_NAME
 from engine.core.sizes import size_text
 from engine.host import Host
+from engine.models.fact_words import ORIGINS, facts_of, remedy
 from engine.models.facts import read_facts
 from engine.models.fit import LARGEST_CHUNK
 from engine.models.library import Library
 
-ORIGINS = {
-    "flint": "Flint",
-    "huggingface": "Hugging Face cache",
-    "starter": "starter",
-    "folder": "folder",
-    "lmstudio": "LM Studio",
-    "ollama": "Ollama",
-}
 LISTED = (
     Column("Model", long=True),
     Column("Id", whole=True),
@@ -83,15 +75,25 @@ def _where(entry: ModelEntry) -> str:
 def info(model: Annotated[str, typer.Argument(help="Its name, id or path.")], as_json: JsonFlag = False) -> None:
     """Show what is known of one model."""
     entry = open_library().find(model)
-    shown = dataclasses.asdict(entry) | _facts(entry)
     if as_json:
-        print_json(shown)
-        return
-    table = Table(box=None, pad_edge=False, show_header=False)
-    for name, value in shown.items():
-        if value not in ("", 0, None):
-            table.add_row(name.replace("_", " "), f"{value:,}" if isinstance(value, int) else str(value))
-    Console(highlight=False).print(table)
+        print_json(dataclasses.asdict(entry) | _facts(entry))
+    else:
+        print_facts(_words(entry))
+
+
+def _words(entry: ModelEntry) -> list[tuple[str, str]]:
+    """What is known of a model, in the window's words."""
+    recommended = entry.recommended.values()
+    return [
+        ("Name", entry.name),
+        ("Id", entry.id),
+        ("Problem", entry.problem and f"{entry.problem} {remedy(entry)}"),
+        *facts_of(entry),
+        ("Recommended", ", ".join(f"{BY_NAME[name].label} {value}" for name, value in recommended.items())),
+        ("Template", "one of yours, in place of its own" if entry.own_template else ""),
+        ("Notes", entry.notes),
+        ("Where it is", entry.path),
+    ]
 
 
 @commands.command("fit")

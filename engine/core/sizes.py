@@ -11,6 +11,11 @@ def size_text(size: int, decimals: int = 0) -> str:
     return f"{figure:,.0f} GB" if figure >= 99.95 else f"{figure:.1f} GB"
 
 
+def file_size_text(size: int) -> str:
+    """Return what something takes on the disk, as `size_text`; “under 1 MB” for what is less."""
+    return size_text(size) if size >= MEGABYTE else "under 1 MB"
+
+
 def figure(count: int) -> str:
     """Return a number where there is little room for it, as 312 or 17.9k."""
     return f"{count / 1000:.1f}k" if count >= 10_000 else f"{count:,}"

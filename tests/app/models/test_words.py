@@ -6,14 +6,13 @@ from app.models.words import (
     context_text,
     disk_use,
     matches,
-    parameters_text,
     progress_text,
-    remedy,
     row_facts,
     size_text,
     stored_as,
 )
 from engine.core.facts import ModelCopy
+from engine.models.fact_words import parameters_text, remedy
 from tests.app.models.entries import BROKEN, FILE, LARGE, SMALL
 
 

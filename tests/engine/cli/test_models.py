@@ -1,11 +1,14 @@
 """`flint models`: list, info, import."""
 
 import json
+import re
 
 import pytest
 
+from engine.cli.models import open_library
 from engine.core.paths import locate
 from engine.core.preferences import Preferences
+from engine.models.fact_words import facts_of
 from tests.models.other_apps import put_in_lmstudio, put_in_ollama
 from tests.models.tiny_gguf import tiny_gguf
 
@@ -54,14 +57,35 @@ def test_info_tells_the_shape_of_a_model(flint, models):
     assert (data["layers"], data["heads"], data["kv_heads"], data["head_dim"]) == (2, 4, 2, 8)
     assert data["kv_bytes_per_token"] == 2 * 2 * 2 * 8 * 2
     assert data["context"] == 512
+
+
+def test_info_is_told_in_the_words_and_figures_of_the_window(flint, models):
+    (models / "one" / "generation_config.json").write_text('{"temperature": 0.6, "top_p": 0.9}')
+    flint("models", "note", "one", "Quick.\nGood at tables.")
     out = flint("models", "info", str(models / "one")).out
-    assert "kv heads" in out
+    (entry,) = [one for one in open_library().entries() if one.id == "one"]
+    told = dict(re.split(r" {2,}", line, maxsplit=1) for line in out.splitlines() if not line.startswith(" "))
+    window = {name: value for name, value in facts_of(entry) if value}
+    assert window.items() <= told.items()
+    assert told.keys() - window.keys() == {"Name", "Id", "Recommended", "Notes", "Where it is"}
+    assert told["Recommended"] == "Temperature 0.6, Top-p 0.9"
+    assert told["Where it is"] == str(models / "one")
+    assert "Good at tables." in out
+
+
+@pytest.mark.parametrize("name", ["one", "two", "broken", "starter"])
+def test_info_prints_no_python_and_nothing_that_is_empty(flint, models, name):
+    (name,) = [one.id for one in open_library().entries() if one.id == name or name == one.origin]
+    outcome = flint("models", "info", name)
+    assert outcome.status == 0
+    assert not re.search(r"[{}]|\(\)|None|False|True|''", outcome.out)
+    assert all(re.match(r"[A-Z][\w ]*? {2,}\S", line) for line in outcome.out.splitlines())
 
 
 def test_info_of_a_broken_model_says_what_is_wrong(flint, models):
     outcome = flint("models", "info", "broken", "--json")
     assert outcome.status == 0
-    assert outcome.data["problem"]
+    assert outcome.data["problem"] in flint("models", "info", "broken").out
 
 
 def test_info_of_an_unknown_model_names_near_ones(flint, models):
