@@ -55,7 +55,9 @@ class MessageTrash(QObject):
     def _restore(self, chat_id: str, message_id: str) -> None:
         """Bring a deleted message back, and show it unless another reply is on its way in its chat."""
         with self._chat.reporting():
-            self._store.restore_message(message_id, activate=self._replies.of_chat(chat_id) is None)
+            back = self._store.restore_message(message_id, activate=self._replies.of_chat(chat_id) is None)
+            for _, toast in [self._undo[deleted] for deleted in back if deleted in self._undo]:
+                toast.close_toast()
             if chat_id != self._chat.chat_id:
                 self._chat.open(chat_id)
             else:

@@ -25,17 +25,20 @@ def delete(connection: sqlite3.Connection, place: tree.Place, now: float) -> int
     return went
 
 
-def restore(connection: sqlite3.Connection, place: tree.Place, *, activate: bool) -> None:
+def restore(connection: sqlite3.Connection, place: tree.Place, *, activate: bool) -> list[str]:
     """Bring a deleted message back with all that was deleted with it, and whatever above it is in the trash, too.
 
-    `activate` shows it. Where nothing else stands in its place it is shown in any case.
+    `activate` shows it. Where nothing else stands in its place it is shown in any case. Returns the messages that had been
+    deleted and brought what follows them along.
     """
+    deleted: list[str] = []
     above: int | None = place.row
     while above is not None:
         row, parent, root, chat = connection.execute(
             "SELECT row, parent, trashed_with, chat FROM messages WHERE row = ?", (above,)
         ).fetchone()
         if root is not None:
+            deleted.append(str(connection.execute("SELECT id FROM messages WHERE row = ?", (root,)).fetchone()[0]))
             connection.execute(
                 "UPDATE messages SET trashed_at = NULL, trashed_with = NULL WHERE chat = ? AND trashed_with = ?", (chat, root)
             )
@@ -45,6 +48,7 @@ def restore(connection: sqlite3.Connection, place: tree.Place, *, activate: bool
         above = parent
     if activate:
         tree.make_active(connection, place.row)
+    return deleted
 
 
 def is_trashed(connection: sqlite3.Connection, row: int) -> bool:

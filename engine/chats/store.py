@@ -221,10 +221,13 @@ class ChatStore:
         with self._database.writing() as connection:
             return message_trash.delete(connection, tree.place_of(connection, message_id), self._clock())
 
-    def restore_message(self, message_id: str, *, activate: bool = True) -> None:
-        """Bring back what was deleted with a message, and show it or leave shown what is. Raises `ChatNotFound`."""
+    def restore_message(self, message_id: str, *, activate: bool = True) -> list[str]:
+        """Bring back what was deleted with a message, and show it or leave shown what is.
+
+        Returns the messages that are deleted no more; what followed them came along. Raises `ChatNotFound`.
+        """
         with self._database.writing() as connection:
-            message_trash.restore(connection, tree.place_of(connection, message_id), activate=activate)
+            return message_trash.restore(connection, tree.place_of(connection, message_id), activate=activate)
 
     def last_deleted_message(self, chat_id: str) -> str | None:
         """Return the message of a chat that was deleted last and can still be restored. Raises `ChatNotFound`."""

@@ -590,6 +590,39 @@ def test_what_was_deleted_comes_back_later_too_the_last_first(flint):
     assert "No message of this chat is in the trash." in [text for text, _ in flint.toasts()]
 
 
+def delete(flint, message):
+    """Delete a message by key; return what is said of it."""
+    body(flint, message).setFocus()
+    shortcut(flint, Qt.Key.Key_Backspace, CONTROL | SHIFT)
+    return [text for text, _ in flint.toasts() if "deleted" in text][-1]
+
+
+def test_what_is_back_is_not_offered_back(flint):
+    flint.ask("Hello")
+    flint.ask("More")
+    first, more = flint.stored()[0], flint.stored()[2]
+    said = {message.id: delete(flint, message) for message in (more, first)}
+    assert [text for text, _ in flint.toasts()] == list(said.values())
+    bring_back = flint.window.commands.find("restoreMessages")
+    bring_back.trigger()
+    flint.wait(lambda: [text for text, _ in flint.toasts()] == [said[more.id]])
+    bring_back.trigger()
+    flint.wait(lambda: not flint.toasts())
+    assert flint.shown() == ["Hello", FOX, "More", FOX]
+
+
+def test_undo_that_brings_back_what_stood_above_too_ends_that_offer(flint):
+    flint.ask("Hello")
+    flint.ask("More")
+    first, more = flint.stored()[0], flint.stored()[2]
+    delete(flint, more)
+    delete(flint, first)
+    toast = next(toast for toast in flint.window.toaster.toasts if "More" in toast.text)
+    flint.press(toast, "toastAction")
+    flint.wait(lambda: not flint.toasts())
+    assert flint.shown() == ["Hello", FOX, "More", FOX]
+
+
 def test_a_message_that_can_not_be_deleted_stays(flint):
     reply = flint.ask("Hello")
     with refuse_writes(flint):
