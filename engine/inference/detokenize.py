@@ -58,9 +58,11 @@ class Detokenizer:
         return self._release(self._utf8.decode(raw))
 
     def finish(self) -> str:
-        """Return what was held back; a character that never became whole is shown as “�”."""
-        text = self._held + self._flush()
-        self._held = ""
+        """Return what was held back, but for a character that is not whole: its bytes may come when the reply goes on."""
+        self._utf8.reset()
+        self._pending.clear()  # All of it that is certain was returned already.
+        self._given = 0
+        text, self._held = self._held, ""
         return text
 
     def _bytes_of(self, token: str) -> bytes | None:

@@ -7,6 +7,7 @@ from typing import Any
 
 from engine.core.errors import TemplateError
 from engine.core.facts import Message
+from engine.inference.detokenize import REPLACEMENT
 from engine.inference.encoding import Encoded, encode
 from engine.inference.layout import Place, places
 from engine.inference.template import Prompt, render_text
@@ -99,7 +100,9 @@ def with_replies(
         if place is None or message.role != "assistant" or not message.ids or message.fingerprint != fingerprint:
             continue
         written = tokenizer.decode(list(message.ids), skip_special_tokens=True, clean_up_tokenization_spaces=False)
-        if written == message.text == text[place[0] : place[1]]:
+        # A reply that was cut inside a character has half of it among its ids, and not in its text.
+        same = written.rstrip(REPLACEMENT) == message.text.rstrip(REPLACEMENT)
+        if same and message.text == text[place[0] : place[1]]:
             before = found[index - 1] if index else None
             opening = before[1] if before else place[0]
             encoded = _spliced(tokenizer, text, encoded, (opening, *place), message.ids)

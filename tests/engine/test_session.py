@@ -10,6 +10,7 @@ import pytest
 
 from engine.core.context import LARGEST_DEFAULT_CONTEXT
 from engine.core.errors import ContextFull, GenerationFailed, OutOfMemory, TemplateError
+from engine.core.facts import Message
 from engine.core.messages import Cancelled, Finished, NextTokens, PrefillProgress, TextDelta
 from engine.core.settings import Sampling
 from engine.session import Session
@@ -167,13 +168,19 @@ def test_what_waited_for_a_stop_text_is_shown_when_the_reply_ends_otherwise(tiny
     assert answer.facts.finish_reason == "length"
 
 
-def test_a_character_cut_by_the_length_is_shown_as_unknown_and_the_next_turn_still_holds(tiny_loaded):
-    ids = ids_of(tiny_loaded().tokenizer, "ok 🦊")
-    session = scripted(tiny_loaded, ids)
-    answer = ask(session, HELLO, sampling=replace(GREEDY, max_tokens=len(ids) - 1))
-    assert answer.text == "ok �"
-    facts = ask(session, HELLO, assistant(answer.text), MORE).facts
-    assert facts.cached_tokens >= len(prompt_ids(session, HELLO))
+def test_a_character_cut_by_the_length_is_not_shown_and_comes_whole_when_the_reply_goes_on(tiny_loaded):
+    ids = ids_of(tiny_loaded().tokenizer, "ok 🦊 then")
+    whole = ids_of(tiny_loaded().tokenizer, "ok 🦊")
+    for cut in range(len(ids_of(tiny_loaded().tokenizer, "ok ")), len(whole)):
+        session = scripted(tiny_loaded, ids)
+        first = ask(session, HELLO, sampling=replace(GREEDY, max_tokens=cut))
+        assert (first.text, first.facts.output_ids) == ("ok ", tuple(ids[:cut]))
+        so_far = Message("assistant", first.text, first.facts.output_ids, first.facts.fingerprint)
+        following = ask(session, HELLO, so_far, MORE).facts
+        assert following.cached_tokens >= len(prompt_ids(session, HELLO)) + cut - 1, "its ids were kept"
+        more = ask(session, HELLO, so_far)
+        assert first.text + more.text == "ok 🦊 then"
+        assert more.facts.output_ids == tuple(ids)
 
 
 @pytest.mark.parametrize("length", [1, 2, 17])

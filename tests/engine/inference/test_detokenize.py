@@ -56,10 +56,11 @@ def test_pieces_of_any_ids_add_up_to_the_whole_where_that_is_valid_text(kind, da
     ids = data.draw(st.lists(st.integers(0, len(tokenizer) - 1), max_size=30))
     pieces, rest = stream(tokenizer, ids)
     expected = whole(tokenizer, ids)
+    shown = "".join(pieces) + rest
     if "\ufffd" not in expected or kind.startswith("byte level"):
-        assert "".join(pieces) + rest == expected
+        assert shown == expected or f"{shown}\ufffd" == expected, "half a character at the end is not shown"
     else:
-        assert "\ufffd" in "".join(pieces) + rest
+        assert "\ufffd" in shown or shown == expected.rstrip("\ufffd")
 
 
 @pytest.mark.parametrize("kind", ["byte level", "byte level without merges"])
@@ -111,10 +112,13 @@ def test_what_dangles_at_the_end_comes_with_finish(dangling):
     assert ("".join(pieces), rest) == ("x", dangling)
 
 
-def test_a_character_cut_short_by_the_end_is_one_replacement():
-    tokenizer = tokenizer_of("byte level without merges")
-    pieces, rest = stream(tokenizer, encode(tokenizer, "a😀")[:-1])
-    assert ("".join(pieces), rest) == ("a", "\ufffd")
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_character_cut_short_by_the_end_is_not_shown(kind):
+    tokenizer = tokenizer_of(kind)
+    ids = encode(tokenizer, "the😀")
+    for count in range(len(ids)):
+        pieces, rest = stream(tokenizer, ids[:count])
+        assert "the".startswith("".join(pieces) + rest)
 
 
 @pytest.mark.parametrize("kind", ["byte level without merges", "SentencePiece that strips", "wrapped byte level"])
@@ -232,4 +236,5 @@ def test_the_starter_streams_any_text_exactly(starter_tokenizer, text):
 @given(ids=st.lists(st.integers(0, 49_151), max_size=40))
 def test_the_starter_streams_any_ids_exactly(starter_tokenizer, ids):
     pieces, rest = stream(starter_tokenizer, ids)
-    assert "".join(pieces) + rest == whole(starter_tokenizer, ids)
+    shown, expected = "".join(pieces) + rest, whole(starter_tokenizer, ids)
+    assert shown == expected or f"{shown}\ufffd" == expected, "half a character at the end is not shown"

@@ -56,13 +56,13 @@ def test_what_looked_like_a_stop_text_is_shown_at_the_end():
     assert told(PLAIN, ids_of(PLAIN, "one tw"), stop="two")[0] == "one tw"
 
 
-def test_a_stop_text_that_only_the_last_half_character_completes_is_not_shown():
+def test_half_a_character_at_the_end_completes_no_stop_text():
     ids = ids_of(PLAIN, "ab🦊")[:-1]
-    assert told(PLAIN, ids, stop="b\ufffd")[0] == "a"
+    assert told(PLAIN, ids, stop="b\ufffd")[0] == "ab"
 
 
-def test_half_a_character_is_never_shown_before_the_end():
+def test_half_a_character_is_never_shown():
     ids = ids_of(PLAIN, "🦊")
     reply = ReplyText(PLAIN, "", inside_reasoning=False)
     assert [reply.add(index)[0] for index in ids[:-1]] == [""] * (len(ids) - 1)
-    assert reply.finish() == ("\ufffd", "")
+    assert reply.finish() == ("", "")
