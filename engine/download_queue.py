@@ -23,6 +23,7 @@ from engine.models.hub_facts import check_weights
 from engine.models.hub_variants import check_id
 from engine.models.names import human_name
 from engine.models.repository_download import RepositoryDownload, alone, repository_folder
+from engine.models.superseded import noted_in, sweep
 from engine.models.transfer import OWN
 
 logger = logging.getLogger("flint.engine")
@@ -125,6 +126,8 @@ class DownloadQueue:
         self._wake.notify_all()
 
     def _run(self) -> None:
+        for snapshot in noted_in(self._cache):  # Of a version that was in use when it was updated.
+            sweep(snapshot)
         while True:
             with self._gate:
                 item = self._next()

@@ -53,6 +53,7 @@ from engine.models.choice import preferred
 from engine.models.in_use import in_use
 from engine.models.integrity import check_folder
 from engine.models.library import Library
+from engine.models.superseded import sweep
 from engine.pool import closing
 
 if TYPE_CHECKING:
@@ -332,6 +333,7 @@ class Worker:
         mx.set_cache_limit(SPARE_BUFFERS_BYTES)
         try:
             self._used_path = entry.path
+            self._use.callback(sweep, Path(entry.path))  # Last of all: an update may have waited for it.
             self._use.enter_context(in_use(Path(entry.path), entry.name))
             template = self.library.notebook.of(entry.id).template
             self._session = Session(load(entry, weights, progress, template), self.upkeep.memory, self.upkeep.disk)

@@ -92,7 +92,7 @@ class KeepController(QObject):
 
     def _ask_removal(self, entry: ModelEntry) -> None:
         text = f"Move {entry.name} to the trash?"
-        more = f"Its {size_text(entry.size_bytes)} are free once the trash is emptied."
+        more = f"Its {size_text(entry.disk_bytes)} are free once the trash is emptied."
         ask_to_remove(self._dialog, "removeModel", text, more, "Move to Trash", lambda: self._remove(entry))
 
     def _remove(self, entry: ModelEntry, *, for_good: bool = False) -> None:

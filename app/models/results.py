@@ -38,7 +38,7 @@ class ResultsDelegate(RowDelegate):
         draw_line(painter, self._theme, upper, entry.name, "ui", 600, "ink")
         words = entry.problem
         if not words:
-            columns = ((context_text(entry.context), _CONTEXT_ROOM), (size_text(entry.size_bytes), _SIZE_ROOM))
+            columns = ((context_text(entry.context), _CONTEXT_ROOM), (size_text(entry.disk_bytes), _SIZE_ROOM))
             lower.setRight(self.facts(painter, lower, columns) - 1)
             words = SEPARATOR.join(part for part in (entry.architecture, stored_as(entry)) if part)
         draw_line(painter, self._theme, lower, words, "small", 400, "ink-3")

@@ -41,7 +41,7 @@ def disk_use(entries: Sequence[ModelEntry]) -> str:
     """Return what all models take on the disk, each copy counted: “7 models, 16.9 GB on disk”; "" without any."""
     if not entries:
         return ""
-    total = sum(entry.size_bytes + sum(copy.size_bytes for copy in entry.copies) for entry in entries)
+    total = sum(entry.disk_bytes + sum(copy.size_bytes for copy in entry.copies) for entry in entries)
     return f"{sizes.count_text(len(entries), 'model')}, {size_text(total)} on disk"
 
 
@@ -55,7 +55,7 @@ def row_facts(entry: ModelEntry) -> str:
     """Return the second line of a row in the picker: size, quantization and context, or why the model can't be used."""
     if entry.problem:
         return entry.problem
-    known = size_text(entry.size_bytes) if entry.size_bytes > 0 else ""
+    known = size_text(entry.disk_bytes) if entry.disk_bytes > 0 else ""
     return SEPARATOR.join(part for part in (known, stored_as(entry), context_text(entry.context)) if part)
 
 

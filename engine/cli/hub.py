@@ -167,6 +167,8 @@ def pull(model_id: str, *, as_json: bool) -> None:
         except Stopped:
             note("Stopped. The same command goes on from here.")
             raise typer.Exit(INTERRUPTED) from None
+    if work.left:
+        note(work.left)
     if as_json:
         print_json({"id": detail.model.id, "folder": str(folder), "size_bytes": work.total_bytes, "commit": detail.commit})
     else:

@@ -38,7 +38,7 @@ def remove(library: Library, model: str, *, now: bool, yes: bool, as_json: bool)
         if not sys.stdin.isatty():
             raise UsageError("Nobody is there to say yes.", "Add --yes to remove it without being asked.")
         what = "Delete for good" if now else "Move to the trash:"
-        typer.confirm(f"{what} {entry.name} ({size_text(entry.size_bytes)}, {entry.path})?", abort=True, err=True)
+        typer.confirm(f"{what} {entry.name} ({size_text(entry.disk_bytes)}, {entry.path})?", abort=True, err=True)
     outcome = removed(library, entry.id, for_good=now)
     if as_json:
         _print_outcome(outcome)
@@ -117,7 +117,7 @@ def used_text(used_at: float) -> str:
 
 def total_bytes(entries: tuple[ModelEntry, ...]) -> int:
     """Return what all models take on the disk, wherever they are."""
-    return sum(entry.size_bytes + sum(copy.size_bytes for copy in entry.copies) for entry in entries)
+    return sum(entry.disk_bytes + sum(copy.size_bytes for copy in entry.copies) for entry in entries)
 
 
 def _midnight(moment: float) -> float:

@@ -62,12 +62,14 @@ def list_models(as_json: JsonFlag = False) -> None:
 
 def _row(entry: ModelEntry) -> tuple[str, ...]:
     used = keep.used_text(entry.used_at)
-    return entry.name, entry.id, size_text(entry.size_bytes), entry.quantization, used, _where(entry)
+    return entry.name, entry.id, size_text(entry.disk_bytes), entry.quantization, used, _where(entry)
 
 
 def _where(entry: ModelEntry) -> str:
     origins = (entry.origin, *(copy.origin for copy in entry.copies))
     places = ", ".join(dict.fromkeys(ORIGINS[origin] for origin in origins))
+    if entry.older_bytes:
+        places += f" (older versions {size_text(entry.older_bytes)})"
     return f"{places}: {entry.problem}" if entry.problem else places
 
 

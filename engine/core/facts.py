@@ -47,8 +47,9 @@ class ModelEntry(Record):
 
     `id` names it for `LoadModel`; `kind` is "mlx" (ready to load) or "gguf" (imported first); `problem` is empty or says why
     it cannot be used, `unsupported` that no other copy of it could; `recommended` is the sampling it comes with; `copies` are
-    the other places it is in. Sizes in bytes. `notes` are a person's, `renamed` says that the name is too, and `own_template`
-    that a chat template stands for its own; `used_at` is when it was last loaded, in seconds since 1970, 0 never.
+    the other places it is in. Sizes in bytes; `older_bytes` is what older versions of it take besides. `notes` are a person's,
+    `renamed` says that the name is too, and `own_template` that a chat template stands for its own; `used_at` is when it was
+    last loaded, in seconds since 1970, 0 never.
     """
 
     id: str
@@ -68,6 +69,12 @@ class ModelEntry(Record):
     renamed: bool = False
     own_template: bool = False
     used_at: float = 0.0
+    older_bytes: int = 0
+
+    @property
+    def disk_bytes(self) -> int:
+        """What it takes on the disk, its copies not counted."""
+        return self.size_bytes + self.older_bytes
 
 
 class LoadedModel(Record):

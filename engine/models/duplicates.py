@@ -34,7 +34,7 @@ class Duplicates:
             known_by, found_by = ([], []) if entry.problem else self._keys(entry)
             place = next((first[key] for key in (*known_by, *found_by) if key in first), None)
             if place is not None and not (entry.origin == found[place].origin == "flint" and entry.kind == "mlx"):
-                copy = ModelCopy(entry.id, entry.path, entry.origin, entry.size_bytes)
+                copy = ModelCopy(entry.id, entry.path, entry.origin, entry.disk_bytes)
                 found[place] = dataclasses.replace(found[place], copies=(*found[place].copies, copy))
             else:
                 place = len(found)

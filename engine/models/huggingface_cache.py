@@ -4,6 +4,7 @@ Layout: `models--org--name/refs/main` holds a commit, `snapshots/<commit>/` link
 was not finished leaves `blobs/*.incomplete`.
 """
 
+import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,12 +14,14 @@ PREFIX = "models--"
 
 @dataclass(frozen=True)
 class CachedRepository:
-    """One model repository of the cache: its `id` (“org/name”), its snapshot if any, how many files are unfinished."""
+    """One model repository of the cache: its `id` (“org/name”), its snapshot if any, how many files are unfinished, and the
+    bytes that older versions take beside the snapshot."""
 
     id: str
     folder: Path
     snapshot: Path | None
     unfinished: int
+    older_bytes: int = 0
 
 
 def cache_folder(environ: Mapping[str, str]) -> Path:
@@ -43,10 +46,11 @@ def cached_repositories(cache: Path) -> Iterator[CachedRepository]:
         try:
             unfinished = sum(1 for _ in folder.glob("blobs/*.incomplete"))
             snapshot = _snapshot(folder)
+            older = _older_bytes(folder, snapshot)
         except OSError:
             continue
         if snapshot is not None or unfinished:
-            yield CachedRepository(name, folder, snapshot, unfinished)
+            yield CachedRepository(name, folder, snapshot, unfinished, older)
 
 
 def repository_of(path: str) -> tuple[str, str] | None:
@@ -56,6 +60,16 @@ def repository_of(path: str) -> tuple[str, str] | None:
         if repository.startswith(PREFIX) and folder == "snapshots":
             return repository.removeprefix(PREFIX).replace("--", "/"), commit
     return None
+
+
+def _older_bytes(folder: Path, snapshot: Path | None) -> int:
+    """Return what the other snapshots hold that this one does not."""
+    others = [path for path in folder.glob("snapshots/*") if path != snapshot]
+    if snapshot is None or not others:
+        return 0
+    here = {os.path.realpath(path) for path in snapshot.rglob("*")}
+    older = {os.path.realpath(path) for other in others for path in other.rglob("*")} - here
+    return sum(Path(path).stat().st_size for path in older if Path(path).is_file())
 
 
 def _snapshot(folder: Path) -> Path | None:

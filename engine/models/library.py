@@ -158,10 +158,15 @@ class Library:
             snapshot = repository.snapshot
             files = [] if snapshot is None else _ggufs(snapshot)
             if snapshot is not None and files and not (snapshot / "config.json").exists():
-                for path in files:
-                    yield self._ggufs.entry(path, "huggingface", f"{repository.id}/{path.name}", human_name(path.stem))
+                entries = [
+                    self._ggufs.entry(path, "huggingface", f"{repository.id}/{path.name}", human_name(path.stem))
+                    for path in files
+                ]
             else:
-                yield cached_entry(repository)
+                entries = [cached_entry(repository)]
+            # Counted once, with the first of its models.
+            yield dataclasses.replace(entries[0], older_bytes=repository.older_bytes)
+            yield from entries[1:]
 
     def _lmstudio_entries(self) -> Iterator[ModelEntry]:
         for root in lmstudio.model_folders(self._environ):

@@ -16,12 +16,13 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from engine.core.disk import disk_errors, write_whole
-from engine.core.errors import DiskFull, Stopped, UsageError
+from engine.core.errors import DiskFull, FlintError, Stopped, UsageError
 from engine.core.hub_errors import HubError
 from engine.core.hub_facts import HubDetail
 from engine.core.sizes import size_text
 from engine.models.backoff import Backoff
 from engine.models.hub_variants import split_id
+from engine.models.superseded import supersede
 from engine.models.transfer import OWN, PARTIAL, SURE, Source, Transfer, Watch
 
 AT_ONCE = 4
@@ -57,7 +58,8 @@ class RepositoryDownload:
     """One repository's download. `run` may be called again after it raised: it goes on where it was.
 
     `changed` is called from the download's threads whenever there is something new to tell. What passes by itself (no
-    network, too many requests, a fault of the hub's) is waited for, longer each time.
+    network, too many requests, a fault of the hub's) is waited for, longer each time. `left` then says why the version before
+    is still there, "" where it is not.
     """
 
     source: Source
@@ -66,6 +68,7 @@ class RepositoryDownload:
     changed: Callable[[], object] = lambda: None
     free_bytes: Callable[[Path], int] = lambda folder: shutil.disk_usage(folder).free
     done_bytes: int = 0
+    left: str = ""
     _waits: dict[str, tuple[HubError, float]] = field(default_factory=dict)
     _active: int = 0
     _stop: threading.Event = field(default_factory=threading.Event)
@@ -112,12 +115,30 @@ class RepositoryDownload:
         self.done_bytes = sum(transfer.done_bytes for transfer in transfers)
         self._check_space()
         self._fetch([transfer for transfer in transfers if not transfer.complete])
+        before = self._newest()
         with disk_errors(self.snapshot):
             self._link()
+        if before is not None and before != self.snapshot:
+            self._supersede(before)
         if not self.detail.variants:  # Else they may be of another of its files, to be gone on with.
             for remains in blobs.glob(f"*{OWN}*"):  # Of a file that the hub has another version of by now.
                 remains.unlink(missing_ok=True)
         return self.snapshot
+
+    def _newest(self) -> Path | None:
+        """Return the snapshot that the cache calls the newest so far."""
+        with contextlib.suppress(OSError, ValueError):
+            commit = (self.folder / "refs" / "main").read_text("utf-8").strip()
+            if commit and commit == Path(commit).name and (self.folder / "snapshots" / commit).is_dir():
+                return self.folder / "snapshots" / commit
+        return None
+
+    def _supersede(self, before: Path) -> None:
+        """Take away the version before, of one model alone where there are several; that it can't be ends no update."""
+        here = [str(path.relative_to(before)) for path in before.rglob("*") if not path.is_dir()]
+        wanted = [file.path for file in self.detail.files] if self.detail.variants else here
+        with contextlib.suppress(OSError, FlintError):
+            self.left = supersede(before, wanted)
 
     def remove(self) -> None:
         """Take away what this download fetched and nobody else has a use for; nothing of a finished snapshot."""

@@ -12,7 +12,7 @@ from app.models.words import (
     stored_as,
 )
 from engine.core.facts import ModelCopy
-from engine.models.fact_words import parameters_text, remedy
+from engine.models.fact_words import facts_of, parameters_text, remedy
 from tests.app.models.entries import BROKEN, FILE, LARGE, SMALL
 
 
@@ -94,3 +94,12 @@ def test_what_all_models_take_counts_each_copy():
 def test_a_model_of_a_kind_that_does_not_run_is_not_to_be_fetched_again():
     assert "Download it again" in remedy(BROKEN)
     assert "again" not in remedy(dataclasses.replace(BROKEN, unsupported=True))
+
+
+def test_older_versions_are_counted_wherever_a_size_is_shown():
+    """What an update had to leave lies on the disk too."""
+    updated = dataclasses.replace(SMALL, older_bytes=100_000_000)
+    assert disk_use((updated,)) == "1 model, 244 MB on disk"
+    assert row_facts(updated).startswith("244 MB")
+    assert dict(facts_of(updated))["Size on disk"] == "244 MB"
+    assert dict(facts_of(updated))["Older versions"] == "100 MB of it"

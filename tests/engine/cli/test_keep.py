@@ -9,10 +9,12 @@ from engine import keeper
 from engine.cli.keep import used_text
 from engine.cli.models import open_library
 from engine.core.errors import UsageError
+from engine.core.hub_messages import ListDownloads
 from engine.core.messages import UnloadModel
 from engine.inference.quantize import quantize
+from engine.models.in_use import in_use
 from engine.models.notebook import Notebook
-from tests.engine.engines import finish, generate, make_host
+from tests.engine.engines import PATIENCE_S, finish, generate, make_host
 from tests.engine.models.test_library import put_in_cache
 from tests.hub.fault_table import NOWHERE
 from tests.hub.repositories import Repository
@@ -213,3 +215,100 @@ def test_an_update_says_what_is_in_the_way_and_the_model_stays(flint, server, mo
 def test_a_model_that_is_not_from_the_hub_asks_nothing(flint, server, models):
     flint("models", "update", "one").refused(2)
     assert server.requests() == []
+
+
+@pytest.fixture
+def cached(tmp_path):
+    return tmp_path / "hf-home" / "hub" / "models--org--tiny"
+
+
+def disk_bytes(cached):
+    return sum(path.stat().st_size for path in (cached / "blobs").iterdir())
+
+
+def new_version(server, tmp_path):
+    """The hub gets other weights, as large as before; return the old commit."""
+    old = server.repository.commit
+    weights = (tmp_path / "upstream" / "model.safetensors").read_bytes()
+    server.repository.add("model.safetensors", weights[:-1] + bytes([weights[-1] ^ 1]))
+    return old
+
+
+@pytest.fixture
+def pulled(flint, server, tmp_path):
+    """A model that was fetched and has a newer version by now: its commit."""
+    assert flint("models", "pull", "org/tiny").status == 0
+    return new_version(server, tmp_path)
+
+
+def only_cached(flint):
+    (entry,) = [entry for entry in flint("models", "list", "--json").data if entry["id"] == "org/tiny"]
+    return entry
+
+
+def test_an_update_leaves_nothing_of_the_version_before(flint, server, pulled, cached):
+    before = disk_bytes(cached)
+    assert flint("models", "update", "org/tiny").status == 0
+    assert not (cached / "snapshots" / pulled).exists()
+    assert disk_bytes(cached) == before
+    entry = only_cached(flint)
+    assert (entry["problem"], entry["size_bytes"], entry["older_bytes"]) == ("", before, 0)
+    assert not [*cached.glob(".flint*")]
+
+
+def test_a_version_that_another_tool_names_stays_and_is_counted(flint, server, pulled, cached):
+    (cached / "refs" / "pr").mkdir()
+    (cached / "refs" / "pr" / "1").write_text(pulled)
+    outcome = flint("models", "update", "org/tiny")
+    assert "The version before stays on the disk: another tool goes by it (refs/pr/1)." in outcome.err
+    assert (cached / "snapshots" / pulled / "model.safetensors").exists()
+    entry = only_cached(flint)
+    assert entry["size_bytes"] + entry["older_bytes"] == disk_bytes(cached)
+    assert entry["older_bytes"] > 0
+    assert "(older versions " in " ".join(flint("models", "list").out.split())
+
+
+def test_a_version_in_use_goes_when_it_is_let_go(flint, server, pulled, cached):
+    host = make_host()
+    host.start()
+    try:
+        connection = host.connect()
+        finish(connection, generate("a", "org/tiny", tokens=1))
+        assert "as soon as it is no longer in use" in flint("models", "update", "org/tiny").err
+        assert (cached / "snapshots" / pulled / "model.safetensors").exists()
+        finish(connection, UnloadModel("b"))
+    finally:
+        host.close()
+    assert not (cached / "snapshots" / pulled).exists()
+    assert only_cached(flint)["older_bytes"] == 0
+
+
+def test_a_version_in_use_goes_at_the_next_start(flint, server, pulled, cached):
+    with in_use(cached / "snapshots" / pulled, "tiny"):
+        flint("models", "update", "org/tiny")
+    assert (cached / "snapshots" / pulled / "model.safetensors").exists()
+    host = make_host()
+    host.start()
+    try:
+        finish(host.connect(), ListDownloads("a"))
+        give_up = time.monotonic() + PATIENCE_S
+        while (cached / "snapshots" / pulled).exists() and time.monotonic() < give_up:
+            time.sleep(0.01)
+    finally:
+        host.close()
+    assert not (cached / "snapshots" / pulled).exists()
+    assert only_cached(flint)["problem"] == ""
+
+
+def test_the_update_of_one_gguf_leaves_the_others_of_its_repository(flint, server, tmp_path):
+    repository = server.add(Repository("org/a-GGUF"))
+    for name, kind in (("a-Q4_K_M.gguf", "Q4_0"), ("a-Q8_0.gguf", "Q8_0")):
+        tiny_gguf(tmp_path / name, kind=kind)
+        repository.add(name, (tmp_path / name).read_bytes())
+    for name in ("a-Q4_K_M.gguf", "a-Q8_0.gguf"):
+        assert flint("models", "pull", f"org/a-GGUF/{name}").status == 0
+    old = repository.commit
+    repository.add("a-Q8_0.gguf", (tmp_path / "a-Q8_0.gguf").read_bytes() + b"x")
+    assert flint("models", "update", "org/a-GGUF/a-Q8_0.gguf").status == 0
+    snapshot = tmp_path / "hf-home" / "hub" / "models--org--a-GGUF" / "snapshots" / old
+    assert {path.name for path in snapshot.glob("*.gguf")} == {"a-Q4_K_M.gguf"}

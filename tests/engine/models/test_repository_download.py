@@ -86,14 +86,21 @@ def test_what_is_there_is_not_fetched_again(server, tmp_path):
     assert server.bytes_sent(r"/cdn/") == before
 
 
-def test_an_update_fetches_what_changed_and_leaves_the_old_snapshot(server, tmp_path):
+def test_an_update_fetches_what_changed_and_takes_the_old_snapshot_away_once_it_is_whole(server, tmp_path, monkeypatch):
     old = download(server, tmp_path).run()
     server.repositories[NAME].add("model-2.safetensors", MadeUp(1234, 9))
     before = server.bytes_sent(r"/cdn/")
+    linked = RepositoryDownload._link
+
+    def whole(work):
+        assert (old / "model-2.safetensors").read_bytes() == MadeUp(SIZE // 2, 2).read(0, SIZE)
+        linked(work)
+
+    monkeypatch.setattr(RepositoryDownload, "_link", whole)
     new = download(server, tmp_path).run()
     assert server.bytes_sent(r"/cdn/") - before == 1234
     assert old != new
-    assert (old / "model-2.safetensors").read_bytes() == MadeUp(SIZE // 2, 2).read(0, SIZE)
+    assert not old.exists()
     check(server, tmp_path)
 
 
