@@ -1,14 +1,15 @@
 """One setting in the panel: its label, help, where its value comes from, and its editor."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
-from PySide6.QtCore import Signal, SignalInstance
+from PySide6.QtCore import QSize, Signal, SignalInstance
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app.settings.choice_editor import ChoiceEditor
 from app.settings.editor import Editor
-from app.settings.figures import named
+from app.settings.figures import named, unset
 from app.settings.number_editor import number_editor
 from app.settings.text_editor import LineEditor, TextEditor, is_folder
 from app.theme import Theme
@@ -22,6 +23,7 @@ from engine.core.setting import Setting, Value
 _SHORT = 20
 # A complaint up to this length stands there too.
 _LONGEST_NOTE = 34
+_GAP = 4
 
 
 class Field(QWidget):
@@ -141,9 +143,10 @@ class Field(QWidget):
         self._problem.setText(self._complaint if long else "")
         self._problem.setVisible(long)
         self._note.setText(("not applied" if long else self._complaint) or self._origin())
+        self._fit_heading()
 
     def _origin(self) -> str:
-        """Return where the value comes from; what it would be otherwise only where there is room to say so."""
+        """Return where the value comes from, and for one that is set here what it would be otherwise."""
         if not self._is_changed:
             none = self.setting.none_label
             if self._fact:
@@ -151,12 +154,22 @@ class Field(QWidget):
             if self.setting.off is not None and self._value == self.setting.off:
                 return "off"
             return none if self._value is None and 0 < len(none) <= _SHORT else self._from
-        name = named(self.setting, self._inherited)
-        full = f"{self._from} {name}".strip()
-        others = (self._label, self._unit, self._help_button, self._dot, self._reset)
-        taken = sum(widget.sizeHint().width() + 4 for widget in others if widget is not None)
-        fits = taken + self._note.fontMetrics().horizontalAdvance(full) <= self.width()
-        return full if name and fits else self._from
+        setting, value = self.setting, self._inherited
+        return f"{self._from} {unset(setting) if value is None else named(setting, value)}".strip()
+
+    def _fit_heading(self) -> None:
+        """Leave out the unit, then what the value would be, where the label would be cut."""
+        parts: list[QWidget] = [self._label, self._help_button, self._note]
+        parts += [widget for widget in (self._dot, self._reset) if not widget.isHidden()]
+        room = self.width()
+        if self._unit is not None:
+            self._unit.setVisible(_breadth([*parts, self._unit]) <= room)
+        if self._is_changed and not self._complaint and _breadth(parts) > room:
+            self._note.setText(self._from)
+
+    def minimumSizeHint(self) -> QSize:
+        """As narrow as the panel is: what stands in the heading follows the room, not the other way round."""
+        return QSize(0, super().minimumSizeHint().height())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -165,7 +178,7 @@ class Field(QWidget):
     def _lay_out(self) -> None:
         setting = self.setting
         heading = QHBoxLayout()
-        heading.setSpacing(4)
+        heading.setSpacing(_GAP)
         heading.addWidget(self._label)
         if self._unit is not None:
             heading.addWidget(self._unit)
@@ -193,6 +206,11 @@ def _editor(theme: Theme, setting: Setting, parent: QWidget) -> Editor:
     if setting.kind is not str:
         return number_editor(theme, setting, parent)
     return TextEditor(theme, setting, parent) if setting.multiline else LineEditor(theme, setting, parent)
+
+
+def _breadth(widgets: Sequence[QWidget]) -> int:
+    """Return how wide these are side by side."""
+    return sum(max(widget.sizeHint().width(), widget.minimumWidth()) + _GAP for widget in widgets) - _GAP
 
 
 def _is_slid(setting: Setting) -> bool:

@@ -2,7 +2,7 @@
 
 import math
 
-from engine.core.setting import Setting, Value
+from engine.core.setting import MINUS, Setting, Value
 
 
 def shown(setting: Setting, value: Value) -> str:
@@ -13,10 +13,15 @@ def shown(setting: Setting, value: Value) -> str:
         return str(value)
     if isinstance(value, int):
         # A seed is a name, not a quantity: its digits are copied, so nothing stands between them.
-        return str(value) if has_no_scale(setting) else f"{value:,}"
+        return str(value) if has_no_scale(setting) else f"{value:,}".replace("-", MINUS)
     digits = max(0, math.ceil(-math.log10(setting.step))) if setting.step else 2
-    fixed = f"{value:.{digits}f}"
-    return fixed if math.isclose(float(fixed), value, abs_tol=1e-12) else f"{value:g}"
+    exact = math.isclose(round(value, digits), value, abs_tol=1e-12)
+    return (f"{value:,.{digits}f}" if exact else f"{value:,g}").replace("-", MINUS)
+
+
+def unset(setting: Setting) -> str:
+    """Return the word for a number that is left to Flint, where one word has to do."""
+    return "random" if has_no_scale(setting) else "auto"
 
 
 def named(setting: Setting, value: Value) -> str:

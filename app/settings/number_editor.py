@@ -5,7 +5,7 @@ from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from app.settings.editor import Editor
-from app.settings.figures import has_no_scale, shown
+from app.settings.figures import has_no_scale, shown, unset
 from app.theme import Theme
 from app.widgets.button import Button
 from app.widgets.label import Label
@@ -34,7 +34,7 @@ class NumberEditor(Editor):
         self.field = TextField(theme, setting.label, width=_FIELD_WIDTH, parent=self)
         self.field.setObjectName(f"setting.{setting.name}")
         if setting.optional:
-            self.field.setPlaceholderText("auto")
+            self.field.setPlaceholderText(unset(setting))
         layout = QHBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(12)
@@ -86,7 +86,7 @@ class BareNumberEditor(Editor):
         self._value: Value = setting.default
         self.field = TextField(theme, setting.label, parent=self)
         self.field.setObjectName(f"setting.{setting.name}")
-        self.field.setPlaceholderText("Random" if setting.optional else "")
+        self.field.setPlaceholderText(unset(setting).capitalize() if setting.optional else "")
         self._last: Value = None
         self._told = Label(theme, style="small", role="ink-3", parent=self.field)
         self._told.setObjectName(f"last.{setting.name}")

@@ -12,6 +12,8 @@ from engine.core.record import Record
 type Value = bool | int | float | str | None
 
 GB = 10**9
+MINUS = "\N{MINUS SIGN}"
+"""What stands before a negative number that people read."""
 LONGEST_EXCERPT = 60
 """Characters of a wrong value that an error repeats."""
 
@@ -129,8 +131,8 @@ def declared(default: Any, **facts: Any) -> Any:
 
 
 def _figure(number: float) -> str:
-    """Return a number in full, with thousands apart: 0.05, 131,072."""
-    return f"{number:,}" if isinstance(number, int) else f"{number:g}"
+    """Return a number in full, with thousands apart: 0.05, −2, 131,072."""
+    return (f"{number:,}" if isinstance(number, int) else f"{number:,g}").replace("-", MINUS)
 
 
 def _excerpt(value: object) -> str:

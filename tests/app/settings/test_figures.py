@@ -16,6 +16,9 @@ from engine.core.settings import BY_NAME, SETTINGS
         ("temperature", 0.7, "0.70"),
         ("temperature", 0.755, "0.755"),
         ("top_p", 1.0, "1.00"),
+        ("prefix_cache_disk", 1000.0, "1,000"),
+        ("prefix_cache_disk", 1000.5, "1,000.5"),
+        ("presence_penalty", -0.5, "−0.50"),
         ("top_k", 40, "40"),
         ("max_tokens", 131072, "131,072"),
         ("seed", 29034418, "29034418"),
@@ -47,6 +50,13 @@ def test_values_are_shown_as_their_field_needs(name, value, text):
         ("seed", "1,234,567,890", 1234567890),
         ("seed", str(2**64 - 1), 2**64 - 1),
         ("seed", "", None),
+        ("prefix_cache_disk", "1_000", 1000.0),
+        ("prefix_cache_disk", "1,000", 1000.0),
+        ("prefix_cache_disk", "0,500", 0.5),
+        ("prefix_cache_disk", "100,5", 100.5),
+        ("prefix_cache_memory", "1,000", 1.0),
+        ("presence_penalty", "−0.5", -0.5),
+        ("presence_penalty", "-0,5", -0.5),
     ],
 )
 def test_what_people_type_is_understood(name, text, value):
@@ -86,3 +96,9 @@ def test_choices_and_none_have_names():
     assert named(BY_NAME["weights"], "as-stored") == "As stored"
     assert named(BY_NAME["seed"], None) == "new for each reply"
     assert named(BY_NAME["system_prompt"], "a long text") == ""
+
+
+def test_bounds_are_written_as_their_values_are():
+    assert BY_NAME["presence_penalty"].bounds_text == "−2 to 2"
+    assert BY_NAME["prefix_cache_disk"].bounds_text == "0 to 1,024"
+    assert not [setting.name for setting in SETTINGS if setting.minimum is not None and "-" in setting.bounds_text]
