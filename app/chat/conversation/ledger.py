@@ -1,6 +1,7 @@
 """Everything that was measured about a reply, in words."""
 
 import dataclasses
+from collections.abc import Sequence
 
 from engine.core.facts import ReplyFacts
 from engine.core.settings import BY_NAME, Sampling
@@ -43,24 +44,45 @@ def ledger(facts: ReplyFacts) -> list[Row]:
 
 
 def _tokens(facts: ReplyFacts) -> list[Row]:
-    begun = facts.resumed[-1] if facts.resumed else 0
-    rows = [
-        ("Tokens", ""),
-        ("Prompt", f"{facts.prompt_tokens:,} tokens"),
-        ("Known from the cache", f"{facts.cached_tokens:,}"),
-        ("Read now", f"{max(0, facts.prompt_tokens + begun - facts.cached_tokens):,}"),
-    ]
-    if facts.resumed:  # What was known and read is of the last stretch, to whose prompt the reply so far belongs.
-        rows.insert(2, ("Written before", f"{begun:,} tokens, gone on with {_times_over(len(facts.resumed))}"))
-    if facts.chunks:
-        rows.append(("Read in", _chunks(facts.chunks)))
-    rows.append(("Written", f"{facts.output_tokens:,}"))
-    if facts.reread:
-        rows.append(("Read again meanwhile", _chunks(facts.reread)))
+    rows = [("Tokens", ""), ("Prompt", f"{facts.prompt_tokens:,} tokens")]
+    written = ("Written", _written(facts))
+    # What was known and read is of the last part of a reply that went on, to whose prompt the reply so far belongs.
+    rows += [written] if facts.resumed else [*_read(facts), written, *_read_again(facts)]
     rows.append(("Left the context", f"{facts.dropped_tokens:,}" if facts.dropped_tokens else "none"))
     if facts.dropped_messages:
         rows.append(("Messages out of sight", f"the first {facts.dropped_messages:,}"))
-    return [*rows, ("Context", f"{facts.context:,} tokens")]
+    rows.append(("Context", f"{facts.context:,} tokens"))
+    if facts.resumed:
+        so_far = facts.prompt_tokens + facts.resumed[-1]
+        rows += [("Read for the last part", ""), ("Prompt and reply so far", f"{so_far:,} tokens")]
+        rows += [*_read(facts), *_read_again(facts)]
+    return rows
+
+
+def _written(facts: ReplyFacts) -> str:
+    """Return how much was written, of a reply that went on each time; the parts add up."""
+    if not facts.resumed:
+        return f"{facts.output_tokens:,}"
+    stops = (*facts.resumed, facts.output_tokens)
+    parts = [stop - start for start, stop in zip((0, *stops), stops, strict=False)]
+    total = f"{facts.output_tokens:,}, continued {_times_over(len(facts.resumed))}"
+    return f"{_sum(parts)} = {total}" if len(parts) <= _MOST_CHUNKS else total
+
+
+def _read(facts: ReplyFacts) -> list[Row]:
+    begun = facts.resumed[-1] if facts.resumed else 0
+    read = max(0, facts.prompt_tokens + begun - facts.cached_tokens)
+    if facts.finish_reason == "cancelled" and not facts.ttft_s:
+        read = sum(facts.chunks)  # It was stopped while it read.
+    rows = [("Known from the cache", f"{facts.cached_tokens:,}"), ("Read now", f"{read:,}")]
+    if len(facts.chunks) > 1:
+        last = read - sum(facts.chunks)  # The last token is read by the step that writes the first.
+        rows.append(("In chunks of", _chunks((*facts.chunks, last) if last > 0 else facts.chunks)))
+    return rows
+
+
+def _read_again(facts: ReplyFacts) -> list[Row]:
+    return [("Read again meanwhile", f"{sum(facts.reread):,}")] if facts.reread else []
 
 
 def _times_over(count: int) -> str:
@@ -69,15 +91,21 @@ def _times_over(count: int) -> str:
 
 def _chunks(chunks: tuple[int, ...]) -> str:
     if len(chunks) <= _MOST_CHUNKS:
-        return " + ".join(f"{length:,}" for length in chunks)
-    return f"{len(chunks):,} chunks of {min(chunks):,} to {max(chunks):,}"
+        return _sum(chunks)
+    return f"{min(chunks):,} to {max(chunks):,}, {len(chunks):,} in all"
+
+
+def _sum(parts: Sequence[int]) -> str:
+    return " + ".join(f"{part:,}" for part in parts)
 
 
 def _times(facts: ReplyFacts) -> list[Row]:
-    rows = [("Time", "")]
+    """Return the times; those of a reply that went on are of all its parts, but for the first token."""
+    rows = [("Time of all parts" if facts.resumed else "Time", "")]
     if facts.ttft_s > 0:
-        rows.append(("First token", f"{facts.ttft_s:.2f} s"))
-    rows.append(("Reading", _time(facts.prefill_s, facts.prefill_tps)))
+        rows.append(("First token", f"{facts.ttft_s:.2f} s{', of the first part' if facts.resumed else ''}"))
+    # The rate is of what the last part read, so it says nothing about the time of them all.
+    rows.append(("Reading", _time(facts.prefill_s, 0.0 if facts.resumed else facts.prefill_tps)))
     if facts.reasoning_s > 0:
         rows.append(("Thinking", f"{facts.reasoning_s:.2f} s"))
     rows.append(("Writing", _time(facts.decode_s, facts.decode_tps)))
@@ -103,7 +131,7 @@ def _sampling(facts: ReplyFacts) -> list[Row]:
     active = {
         name: value for name, value in values.items() if name == "temperature" or value not in (None, "", _OFF.get(name, 0))
     }
-    rows = [("Settings", ""), ("Seed", str(facts.seed))]
+    rows = [("Settings of the last part" if facts.resumed else "Settings", ""), ("Seed", str(facts.seed))]
     for name, value in active.items():
         needed = next((other for start, other in _NEEDS.items() if name.startswith(start) and name != other), "")
         if name == "seed" or (needed in values and needed not in active):

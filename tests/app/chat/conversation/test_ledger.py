@@ -2,6 +2,8 @@
 
 import dataclasses
 
+import pytest
+
 from app.chat.conversation.ledger import context_rows, ledger
 from engine.core.facts import ReplyFacts
 from engine.core.settings import Sampling
@@ -41,13 +43,25 @@ def test_times_rates_and_memory_are_told():
     assert rows["Reading"] == "0.30 s, 900.0 tok/s"
     assert rows["Thinking"] == "4.21 s"
     assert rows["Writing"] == "6.20 s, 62.3 tok/s"
-    assert rows["Read in"] == "256 + 44"
     assert (rows["Weights"], rows["Peak"]) == ("4.5 GB", "6.1 GB")
     assert rows["Ended"] == "the model ended its turn"
 
 
-def test_many_chunks_are_summed_up():
-    assert dict(ledger(facts(chunks=(512, 512, 512, 512, 44))))["Read in"] == "5 chunks of 44 to 512"
+@pytest.mark.parametrize(
+    ("changes", "read", "chunks"),
+    [
+        ({"cached_tokens": 77, "chunks": (5, 17)}, "23", "5 + 17 + 1"),
+        ({"cached_tokens": 78, "chunks": (5, 17)}, "22", "5 + 17"),
+        ({"cached_tokens": 82, "chunks": (17,)}, "18", None),
+        ({"cached_tokens": 99, "chunks": ()}, "1", None),
+        ({"cached_tokens": 0, "chunks": (16, 16), "finish_reason": "cancelled", "ttft_s": 0.0}, "32", "16 + 16"),
+        ({"cached_tokens": 0, "chunks": (24, 24, 24, 24, 3)}, "100", "1 to 24, 6 in all"),
+        ({"cached_tokens": 112, "chunks": (5, 2), "resumed": (20,), "output_tokens": 30}, "8", "5 + 2 + 1"),
+    ],
+)
+def test_the_chunks_add_up_to_what_was_read(changes, read, chunks):
+    rows = dict(ledger(facts(prompt_tokens=100, **changes)))
+    assert (rows["Read now"], rows.get("In chunks of")) == (read, chunks)
 
 
 def test_settings_that_had_an_effect_are_listed_and_no_others():
@@ -69,7 +83,7 @@ def test_every_fact_a_person_can_use_is_in_the_ledger():
         "finish_reason": "length",
         "kv_bits": "8",
         "sampling": Sampling(temperature=1.5),
-        "chunks": (7,),
+        "chunks": (7, 7),
         "resumed": (7,),
         "reread": (7,),
         "made_with": (("MLX", "0.32"),),
@@ -81,7 +95,24 @@ def test_every_fact_a_person_can_use_is_in_the_ledger():
             assert ledger(facts(**{entry.name: change})) != before, entry.name
 
 
-def test_a_reply_that_went_on_tells_what_was_known_of_itself():
-    rows = dict(ledger(facts(prompt_tokens=100, cached_tokens=119, output_tokens=40, resumed=(8, 20))))
-    assert rows["Written before"] == "20 tokens, gone on with twice"
-    assert (rows["Prompt"], rows["Known from the cache"], rows["Read now"]) == ("100 tokens", "119", "1")
+def test_a_reply_that_went_on_tells_which_part_each_figure_is_of_and_its_sums_add_up():
+    rows = ledger(facts(prompt_tokens=100, cached_tokens=119, output_tokens=40, resumed=(8, 20), reread=(7, 5)))
+    heads = [label for label, value in rows if not value]
+    assert heads == ["Tokens", "Read for the last part", "Time of all parts", "Memory", "Settings of the last part"]
+    parts = {head: dict(rows[rows.index((head, "")) + 1 :]) for head in heads}
+    assert parts["Tokens"]["Prompt"] == "100 tokens"
+    assert parts["Tokens"]["Written"] == "8 + 12 + 20 = 40, continued twice"
+    last = rows[rows.index(("Read for the last part", "")) + 1 : rows.index(("Time of all parts", ""))]
+    assert last == [
+        ("Prompt and reply so far", "120 tokens"),
+        ("Known from the cache", "119"),
+        ("Read now", "1"),
+        ("Read again meanwhile", "12"),
+    ]
+    assert parts["Time of all parts"]["First token"] == "0.41 s, of the first part"
+    assert parts["Time of all parts"]["Reading"] == "0.30 s", "the last part's rate says nothing about the sum"
+
+
+def test_a_reply_that_went_on_often_tells_the_sum_of_its_parts():
+    rows = dict(ledger(facts(output_tokens=50, resumed=(10, 20, 30, 40))))
+    assert rows["Written"] == "50, continued 4 times"
