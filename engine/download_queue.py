@@ -18,8 +18,9 @@ from engine.core.hub_errors import HubError
 from engine.core.hub_facts import Download, HubDetail
 from engine.metrics import RollingRate
 from engine.models.backoff import Backoff
+from engine.models.fetched import check_fetched
 from engine.models.hub import Hub
-from engine.models.hub_facts import check_weights
+from engine.models.hub_facts import check_files
 from engine.models.hub_variants import check_id
 from engine.models.names import human_name
 from engine.models.repository_download import RepositoryDownload, alone, repository_folder
@@ -149,8 +150,9 @@ class DownloadQueue:
         try:
             with alone(self._cache, model_id):
                 detail = self._described(item)
-                check_weights(detail)
+                check_files(detail)
                 folder = self._fetch(item, detail)
+                check_fetched(folder, detail)
             self._end(item, state="done", done_bytes=item.download.total_bytes, folder=str(folder), rate=None, left_s=None)
         except (Stopped, EngineStopped):
             self._end(item)

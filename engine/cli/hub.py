@@ -26,9 +26,10 @@ from engine.hardware.device import Device, read_device
 from engine.hardware.meters import read_memory
 from engine.models.backoff import Backoff
 from engine.models.facts import config_of
+from engine.models.fetched import check_fetched
 from engine.models.fit import decode_ceiling, judge, largest_context
 from engine.models.hub import MOST_FOUND, Hub
-from engine.models.hub_facts import check_weights
+from engine.models.hub_facts import check_files
 from engine.models.hub_token import HubToken
 from engine.models.hub_variants import check_id, split_id
 from engine.models.huggingface_cache import cache_folder
@@ -149,13 +150,13 @@ def _fits(row: dict[str, Any]) -> str:
 def pull(model_id: str, *, as_json: bool) -> None:
     """Fetch a model into the Hugging Face cache, or go on where it was left.
 
-    Raises a `HubError`, `DiskFull`, `ReadOnly` or `UsageError`.
+    Raises a `HubError`, `DiskFull`, `ReadOnly` or `UsageError`; `ModelBroken` or `ModelUnsupported` for what it can't run.
     """
     check_id(model_id)
     hub, cache = open_hub(), cache_folder(os.environ)
     with alone(cache, model_id):
         detail = _described(hub, model_id)
-        check_weights(detail)
+        check_files(detail)
         others = [one for one in detail.variants if one.id != detail.model.id]
         if others and detail.model.id != model_id:
             named = ", ".join(f"{split_id(one.id)[1]} ({size_text(one.size_bytes)})" for one in others)
@@ -169,6 +170,7 @@ def pull(model_id: str, *, as_json: bool) -> None:
             raise typer.Exit(INTERRUPTED) from None
     if work.left:
         note(work.left)
+    check_fetched(folder, detail)
     if as_json:
         print_json({"id": detail.model.id, "folder": str(folder), "size_bytes": work.total_bytes, "commit": detail.commit})
     else:

@@ -4,12 +4,14 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from fnmatch import fnmatchcase
 from typing import Any, cast
 
 from engine.core.errors import ModelBroken, UsageError
 from engine.core.hub_facts import Gate, HubDetail, HubFile, HubModel, HubTask
 from engine.models.facts import config_of, read_facts
 from engine.models.hub_variants import is_of
+from engine.models.integrity import TOKENIZERS, WEIGHTS_PATTERN
 from engine.models.names import human_name
 
 _ELEMENT_BYTES = {
@@ -134,11 +136,27 @@ def _base_of(tags: Iterable[str]) -> str:
     return next((name for how, _, name in sorted(named, key=lambda one: one[0] != "quantized")), "")
 
 
-def check_weights(detail: HubDetail) -> None:
-    """Raise `UsageError` where a repository has no weights that Flint runs."""
-    if not any(file.path.endswith(WEIGHTS) for file in detail.files):
-        hint = "Choose a repository with safetensors or GGUF."
-        raise UsageError(f"{detail.model.id} has no weights that Flint runs.", hint)
+def check_files(detail: HubDetail) -> None:
+    """Raise `UsageError` where a repository's list of files shows that Flint can't run it."""
+    if reason := what_is_missing(detail):
+        raise UsageError(f"{detail.model.id} {reason}.", "Choose another repository.")
+
+
+def what_is_missing(detail: HubDetail) -> str:
+    """Return what keeps Flint from running a repository's files, as “has no config.json”; "" where nothing does.
+
+    It is what `check_folder` would find once they are here.
+    """
+    names = {file.path for file in detail.files}
+    if not any(name.endswith(WEIGHTS) for name in names):
+        return "has no weights that Flint runs, safetensors or GGUF"
+    if any(name.endswith(".gguf") for name in names):
+        return ""  # All that a GGUF needs is in it.
+    if "config.json" not in names:
+        return "has no config.json, which says what the model is"
+    if not any(fnmatchcase(name, WEIGHTS_PATTERN) for name in names):
+        return f"has no weights of a whole model ({WEIGHTS_PATTERN})"
+    return "" if names & set(TOKENIZERS) else "has no tokenizer (tokenizer.json)"
 
 
 def _tagged(tags: Iterable[str], start: str) -> str:

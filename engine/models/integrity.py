@@ -12,7 +12,8 @@ from engine.models.facts import read_config
 from engine.models.safetensors_file import check_safetensors
 
 _PICKLES = (".bin", ".pt", ".pth", ".ckpt", ".pkl")
-_TOKENIZERS = ("tokenizer.json", "tokenizer.model", "tiktoken.model", "vocab.json")
+WEIGHTS_PATTERN = "model*.safetensors"
+TOKENIZERS = ("tokenizer.json", "tokenizer.model", "tiktoken.model", "vocab.json")
 _SHARD = re.compile(r"model-(\d{5})-of-(\d{5})\.safetensors")
 
 
@@ -26,7 +27,7 @@ def check_folder(folder: Path) -> None:
     _check_architecture(folder, config)
     for name in _weight_files(folder):
         check_safetensors(folder / name)
-    if not any((folder / name).is_file() for name in _TOKENIZERS):
+    if not any((folder / name).is_file() for name in TOKENIZERS):
         raise ModelBroken(f"{folder.name} has no tokenizer (tokenizer.json).")
 
 
@@ -59,7 +60,7 @@ def _check_architecture(folder: Path, config: Mapping[str, Any]) -> None:
 
 def _weight_files(folder: Path) -> list[str]:
     """Return the names of the weight files that must be there, after checking that they are."""
-    present = sorted(path.name for path in folder.glob("model*.safetensors"))
+    present = sorted(path.name for path in folder.glob(WEIGHTS_PATTERN))
     missing = [name for name in _listed(folder) if not (folder / name).is_file()]
     for name in present:
         if match := _SHARD.fullmatch(name):

@@ -48,12 +48,15 @@ def repositories(fox):
         Repository(FOX_ID, tags=["mlx", "license:mit"], downloads=900, likes=1).add_folder(fox).add("README.md", CARD),
         Repository(GATED_ID, tags=["mlx", "license:llama3.1"], downloads=800, likes=9, gated="auto", parameters={"U32": 10**9})
         .add("config.json", QWEN)
+        .add("tokenizer.json", "{}")
         .add("model.safetensors", MadeUp(2000)),
         Repository(LARGE_ID, tags=["mlx", "license:apache-2.0"], downloads=700, likes=5, parameters={"BF16": 70 * 10**9})
         .add("config.json", large)
+        .add("tokenizer.json", "{}")
         .add("model.safetensors", MadeUp(2000)),
         Repository(SLOW_ID, tags=["mlx", "license:apache-2.0"], downloads=600, likes=3, parameters={"U32": 10**8})
         .add("config.json", QWEN)
+        .add("tokenizer.json", "{}")
         .add("model.safetensors", MadeUp(3_000_000)),
     )
 

@@ -106,7 +106,10 @@ def quantizations(server, *bits):
         repository = Repository(f"org/Many-9B-{number}bit", tags=tags, parameters={"U32": number * 280_000_000})
         config = {**QWEN, "quantization": {"group_size": 64, "bits": number}}
         server.add(
-            repository.add("config.json", config).add("model.safetensors", MadeUp(2000, number)).add("README.md", "# Many")
+            repository.add("config.json", config)
+            .add("tokenizer.json", "{}")
+            .add("model.safetensors", MadeUp(2000, number))
+            .add("README.md", "# Many")
         )
 
 

@@ -33,6 +33,7 @@ from engine.models import transfer
 from engine.models.huggingface_cache import cache_folder, cached_repositories
 from tests.hub.repositories import MadeUp, Repository
 from tests.hub.server import Hub as Server
+from tests.models.tiny_gguf import tiny_gguf
 
 NAME = "org/model"
 SIZE = 3_000_000
@@ -48,6 +49,7 @@ def server(monkeypatch):
     monkeypatch.delenv("HF_TOKEN", raising=False)
     monkeypatch.setattr(transfer, "CHUNK", 100_000)
     repository = Repository(NAME, tags=["mlx"]).add("config.json", {"model_type": "llama", "num_hidden_layers": 2})
+    repository.add("tokenizer.json", "{}")
     with Server(repository.add("model.safetensors", MadeUp(SIZE))) as server:
         monkeypatch.setenv("HF_ENDPOINT", server.base)
         yield server
@@ -203,10 +205,12 @@ def test_cancelled_it_leaves_nothing(engine, server):
     assert engine.ask(ListDownloads)[0].downloads == ()
 
 
-def test_of_two_files_of_a_repository_one_is_cancelled_and_the_other_goes_on(engine, server):
+def test_of_two_files_of_a_repository_one_is_cancelled_and_the_other_goes_on(engine, server, tmp_path):
     repository = server.add(Repository("org/ggufs", tags=["gguf"]))
     for number, kind in enumerate(("Q4_0", "Q8_0")):
-        repository.add(f"M-{kind}.gguf", MadeUp(SIZE, number))
+        tiny_gguf(tmp_path / f"M-{kind}.gguf", kind=kind)
+        model = (tmp_path / f"M-{kind}.gguf").read_bytes()
+        repository.add(f"M-{kind}.gguf", model + MadeUp(SIZE, number).read(0, SIZE))
     first, second = (f"org/ggufs/M-{kind}.gguf" for kind in ("Q4_0", "Q8_0"))
     slow(server)
     for name in (first, second):
@@ -272,6 +276,22 @@ def test_it_waits_where_the_hub_cannot_even_be_asked(engine, server):
     assert any(change.download.state == "waiting" for change in engine.changes())
 
 
+def test_what_was_fetched_and_can_not_be_used_is_not_told_as_done(engine, server):
+    server.repositories[NAME].add("model-2.safetensors", b"no header at all")
+    engine.ask(StartDownload, NAME)
+    failed = engine.state("failed")
+    assert failed.error.code == "model-broken"
+    assert "can't be used: model-2.safetensors" in failed.error.text
+    assert not any(change.download.state == "done" for change in engine.changes())
+
+
+def test_a_repository_without_a_config_is_refused_before_its_weights_are_asked_for(engine, server):
+    del server.repositories[NAME].files["config.json"]
+    engine.ask(StartDownload, NAME)
+    assert "has no config.json" in engine.state("failed").error.text
+    assert server.requests("/resolve/") == []
+
+
 def test_a_gate_stops_it_with_the_page_that_opens_it(engine, server):
     server.tokens.add("good")
     repository = server.repositories[NAME]
@@ -304,7 +324,8 @@ def test_a_token_is_kept_private_and_one_that_is_refused_is_not(engine, server):
 
 def test_several_run_one_after_the_other_and_all_end(engine, server):
     for number in range(3):
-        server.add(Repository(f"org/more-{number}").add("config.json", "{}").add("model.safetensors", MadeUp(50_000, number)))
+        more = Repository(f"org/more-{number}").add("config.json", {"model_type": "llama"}).add("tokenizer.json", "{}")
+        server.add(more.add("model.safetensors", MadeUp(50_000, number)))
         engine.ask(StartDownload, f"org/more-{number}")
     end = time.monotonic() + LONG_S
     while time.monotonic() < end:

@@ -32,6 +32,8 @@ class Stage:
     def __init__(self, server, patch, name):
         self.server, self.patch, self.name = server, patch, name
         self.repository = server.add(Repository(name, tags=["mlx"]).add(WEIGHTS, MadeUp(SIZE, len(name))))
+        self._have("config.json", '{"model_type": "llama"}')
+        self._have("tokenizer.json", "{}")
         server.faults.clear()
         self.fault = server.fault
         self.use_hub(server.base)
@@ -99,6 +101,13 @@ class Stage:
     def kept(self):
         """Bytes of the weights that are on the disk for sure, though not whole."""
         return sum(sure_bytes(path) for path in self.folder.glob(f"blobs/*{PARTIAL}"))
+
+    def _have(self, path, content):
+        """Put a small file into the repository, and its bytes where they are fetched to: the faults are the weights' alone."""
+        stored = self.repository.add(path, content).files[path]
+        blob = self.folder / "blobs" / stored.etag
+        blob.parent.mkdir(parents=True, exist_ok=True)
+        blob.write_bytes(stored.content.read(0, stored.content.size))
 
     def count_anew(self):
         """Count what is sent from here on, not what a connection that is given up still pours out."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 BLOCK = 1 << 16
+_HEADER = 120
 
 
 class Bytes:
@@ -31,11 +32,14 @@ class Bytes:
 
 
 class MadeUp:
-    """Weights that nobody holds: the same bytes for the same seed, block by block."""
+    """Weights that nobody holds: a safetensors file of one tensor, the same bytes for the same seed, block by block."""
 
     def __init__(self, size, seed=0):
         self.size = size
         self._base = random.Random(seed).randbytes(BLOCK)
+        count = max(0, size - 8 - _HEADER)
+        facts = {"made.up": {"dtype": "U8", "shape": [count], "data_offsets": [0, count]}}
+        self._head = _HEADER.to_bytes(8, "little") + json.dumps(facts).encode().ljust(_HEADER)
 
     def _block(self, index):
         return index.to_bytes(8, "little") + self._base[8:]
@@ -47,6 +51,8 @@ class MadeUp:
             return b""
         first, last = start // BLOCK, (end - 1) // BLOCK
         joined = b"".join(self._block(index) for index in range(first, last + 1))
+        if first == 0:
+            joined = self._head + joined[len(self._head) :]
         return joined[start - first * BLOCK : end - first * BLOCK]
 
     @cached_property

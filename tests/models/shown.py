@@ -58,7 +58,9 @@ def repositories(fox):
         parameters = {"U32": model.parameters // 8, "BF16": model.parameters // 32}
         repository = Repository(model.id, tags=["mlx", f"license:{model.licence}"], gated=gated, parameters=parameters)
         repository.downloads, repository.likes = 900_000 // (place + 1), 40 * place
-        repository.add("config.json", json.loads(model.config)).add("README.md", CARD.format(name=model.name, id=model.id))
+        repository.add("config.json", json.loads(model.config)).add("tokenizer.json", "{}").add(
+            "README.md", CARD.format(name=model.name, id=model.id)
+        )
         for part in range(1, 5):
             repository.add(f"model-{part:05}-of-00004.safetensors", Hole(model.size_bytes // 4 + part))
         yield repository

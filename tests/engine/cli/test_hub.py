@@ -139,6 +139,8 @@ def test_pull_fetches_one_of_the_ggufs_of_a_repository_and_names_the_others(serv
         (lambda server: server.fault("model.safetensors", status=403, times=None), 39, "may not read"),
         (lambda server: server.fault("cdn/", flip_at=3, times=None), 42, "did not arrive"),
         (lambda server: server.repositories[NAME].files.pop("model.safetensors"), 2, "no weights"),
+        (lambda server: server.repositories[NAME].files.pop("config.json"), 2, "no config.json"),
+        (lambda server: server.repositories[NAME].files.pop("tokenizer.json"), 2, "no tokenizer"),
     ],
 )
 def test_pull_says_what_is_wrong_and_what_to_do(server, capsys, prepare, code, word):
@@ -148,6 +150,35 @@ def test_pull_says_what_is_wrong_and_what_to_do(server, capsys, prepare, code, w
     assert not out
     assert word in err
     assert len(err.strip().splitlines()) >= 2
+
+
+def _cut(server):
+    whole = MadeUp(2000).read(0, 2000)
+    server.repositories[NAME].add("model-2.safetensors", whole[:1000])
+
+
+def _unknown(server):
+    server.repositories[NAME].add("config.json", {**CONFIG, "model_type": "hyena_v9"})
+
+
+def _damaged_gguf(server):
+    del server.repositories[NAME].files["config.json"]
+    del server.repositories[NAME].files["model.safetensors"]
+    server.repositories[NAME].add("M-Q4_0.gguf", b"GGUF\3\0\0\0 and nothing that one holds")
+
+
+@pytest.mark.parametrize(("prepare", "code"), [(_cut, 11), (_unknown, 12), (_damaged_gguf, 11)])
+def test_pull_calls_ready_what_the_list_calls_ready_and_nothing_else(server, capsys, prepare, code):
+    prepare(server)
+    assert run(["models", "pull", NAME]) == code
+    out, err = lines(capsys)
+    assert not out
+    assert "was fetched and can't be used: " in err
+    assert "Download it again" not in err
+    assert "Download or import" not in err
+    assert run(["models", "list", "--json"]) == 0
+    (entry,) = [one for one in json.loads(lines(capsys)[0][0]) if one["id"].startswith(NAME)]
+    assert entry["problem"] in " ".join(err.split())
 
 
 def test_pull_says_what_it_waits_for_and_goes_on(server, capsys):
