@@ -10,7 +10,7 @@ from engine.chats.database import Database
 from engine.core.errors import FlintError, Stopped
 
 MESSAGES, PAGES = 32, 16
-"""What a slice removes, or merges of the index, at most: some milliseconds' work."""
+"""What a slice removes, of as many chats as that is, or merges of the index, at most: some milliseconds' work."""
 _REST_S = 0.001
 """Between two slices, or whoever waits for the database would seldom get it."""
 
@@ -50,24 +50,26 @@ def sweep(database: Database, told: Callable[[int, int], object]) -> None:
 
 def _remove_some(database: Database) -> int | None:
     """Remove a slice; return how many chats it was the last of, None where there was nothing to remove."""
-    with database.writing() as connection:
-        chat = trash.begin_next(connection)
-        rows = message_trash.given_up(connection, MESSAGES) if chat is None else _last_rows(connection, chat)
-        if chat is None and not rows:
-            return None
-        with search.unmerged(connection):
+    ended, room = 0, MESSAGES
+    with database.writing() as connection, search.unmerged(connection):
+        while room > 0:
+            chat = trash.begin_next(connection)
+            rows = message_trash.given_up(connection, room) if chat is None else _last_rows(connection, chat, room)
+            if chat is None and not rows:
+                break
             search.remove_messages(connection, rows)
             connection.executemany("DELETE FROM messages WHERE row = ?", ((row,) for row in rows))
-            if chat is not None and len(rows) < MESSAGES:
+            if chat is not None and len(rows) < room:
                 search.remove_title(connection, chat)
                 connection.execute("DELETE FROM chats WHERE row = ?", (chat,))
-                return 1
-        return 0
+                ended += 1
+            room -= len(rows) + 1  # A chat takes work of its own, too.
+    return ended if room < MESSAGES else None
 
 
-def _last_rows(connection: sqlite3.Connection, chat: int) -> list[int]:
+def _last_rows(connection: sqlite3.Connection, chat: int, most: int) -> list[int]:
     """Return a chat's last messages. None is before the one it follows, so that those left have all that is above them."""
-    found = connection.execute("SELECT row FROM messages WHERE chat = ? ORDER BY row DESC LIMIT ?", (chat, MESSAGES))
+    found = connection.execute("SELECT row FROM messages WHERE chat = ? ORDER BY row DESC LIMIT ?", (chat, most))
     return [row for (row,) in found.fetchall()]
 
 

@@ -219,3 +219,14 @@ def test_what_is_discarded_meanwhile_is_swept_along_or_the_next_time(store):
     store.sweep()
     assert store.is_swept()
     assert len(store.removed_chats()) == 5
+
+
+def test_short_chats_share_a_slice(store, path):
+    fill(store, chats=MESSAGES * 3, messages=1)
+    done = []
+    store.discard_trash()
+    store.sweep(lambda count, _total: done.append(count))
+    assert (done[-1], rows(path), rows(path, "chats")) == (MESSAGES * 3, 0, 0)
+    steps = [after - before for before, after in itertools.pairwise([0, *done]) if after > before]
+    assert max(steps) <= MESSAGES
+    assert len(steps) <= 7  # With a slice for each there were 96.
