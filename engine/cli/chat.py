@@ -26,7 +26,9 @@ HELP = "Ask anything. /new starts a new chat, /quit or Ctrl-D ends."
 
 @with_setting_flags
 def chat(
-    prompt: Annotated[str | None, typer.Argument(help="The question. “-” reads it from standard input.")] = None,
+    prompt: Annotated[
+        str | None, typer.Argument(metavar="PROMPT", help="The question. “-” reads it from standard input.")
+    ] = None,
     *,
     model: Annotated[str | None, typer.Option(help="Model: its name, id or path. Default: the one used last.")] = None,
     chat_id: Annotated[str | None, typer.Option("--chat", metavar="ID", help="Continue a stored chat.")] = None,

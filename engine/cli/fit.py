@@ -19,6 +19,7 @@ from engine.hardware.device import Device, read_device
 from engine.hardware.meters import read_memory
 from engine.models.facts import config_of
 from engine.models.fit import LARGEST_CHUNK, Fit, Offer, change, decode_ceiling, degrade, judge, largest_context, predict
+from engine.models.hub_variants import check_id
 from engine.models.kv_memory import BITS
 from engine.models.library import Library
 from engine.models.load_plan import plan_load, predict_load, predict_unread
@@ -84,6 +85,7 @@ def _predict(model: str, library: Library, preferences: Preferences, asked: Aske
 
 def _predict_on_hub(model_id: str, options: dict[str, Any], device: Device) -> tuple[str, Fit]:
     """The name and prediction of a model that is not on this machine: its config is asked for, nothing else."""
+    check_id(model_id)
     detail = open_hub().describe(model_id)
     try:
         config = config_of(detail.config)

@@ -1,6 +1,7 @@
 """`flint models search` and `pull`: models on the hub, from a terminal."""
 
 import dataclasses
+import math
 import os
 import sys
 import threading
@@ -21,7 +22,7 @@ from engine.core.errors import ModelBroken, Stopped, UsageError
 from engine.core.hub_errors import HubError, HubTrouble, RateLimited
 from engine.core.hub_facts import HubDetail, HubModel
 from engine.core.paths import locate
-from engine.core.sizes import GIGABYTE, size_text
+from engine.core.sizes import GIGABYTE, count_text, size_text
 from engine.hardware.device import Device, read_device
 from engine.hardware.meters import read_memory
 from engine.models.backoff import Backoff
@@ -56,11 +57,11 @@ def open_hub() -> Hub:
 
 @dataclasses.dataclass(frozen=True)
 class Wanted:
-    """The options of one search. `task` "" is for any; `largest_gb` bounds what the weights take, 0 does not."""
+    """The options of one search. `task` "" is for any; `largest_gb` bounds what the weights take, None does not."""
 
     sort: str
     task: str
-    largest_gb: float
+    largest_gb: float | None
     every: bool
     limit: int
 
@@ -71,6 +72,8 @@ def search(query: str, wanted: Wanted, *, as_json: bool) -> None:
         raise UsageError(f"--sort can be downloads, updated or likes, not “{wanted.sort}”.")
     if wanted.task not in ("", "chat", "base", "code", "vision"):
         raise UsageError(f"--task can be chat, base, code or vision, not “{wanted.task}”.")
+    if wanted.largest_gb is not None and not 0 < wanted.largest_gb < math.inf:
+        raise UsageError(f"--max-size can be any number of GB above 0, not “{wanted.largest_gb:g}”.")
     hub = open_hub()
     found, more = _found(hub, query, wanted)
     device = read_device()
@@ -88,7 +91,7 @@ def search(query: str, wanted: Wanted, *, as_json: bool) -> None:
 
 def _found(hub: Hub, query: str, wanted: Wanted) -> tuple[Sequence[HubModel], bool]:
     """Return what the hub finds, and whether there is more. It knows no sizes: those are picked from all it gives at once."""
-    largest = wanted.largest_gb * GIGABYTE
+    largest = (wanted.largest_gb or 0) * GIGABYTE
     limit = MOST_FOUND if largest else min(wanted.limit, MOST_FOUND)
     found, more = hub.search(
         query,
@@ -160,7 +163,8 @@ def pull(model_id: str, *, as_json: bool) -> None:
         others = [one for one in detail.variants if one.id != detail.model.id]
         if others and detail.model.id != model_id:
             named = ", ".join(f"{split_id(one.id)[1]} ({size_text(one.size_bytes)})" for one in others)
-            note(f"Fetching {detail.model.quantization} of several: name another as {model_id}/FILE. There are {named}.")
+            there = f"{count_text(len(others), 'other')}: {named}."
+            note(f"Fetching {detail.model.quantization} of several: name another as {model_id}/FILE. {there}")
         work = RepositoryDownload(hub, cache, detail)
         try:
             with StopOnInterrupt(work.stop):

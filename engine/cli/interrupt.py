@@ -1,4 +1,4 @@
-"""Ctrl-C as a wish to stop, not as an exception that may hit anywhere."""
+"""Ctrl-C, and the wish of another program to end, as a wish to stop, not as what may hit anywhere."""
 
 import signal
 import threading
@@ -7,20 +7,23 @@ from types import FrameType
 
 
 class StopOnInterrupt:
-    """While it lasts, the first Ctrl-C calls `stop`, which may run between any two steps of the main thread.
+    """While it lasts, the first Ctrl-C or SIGTERM calls `stop`, which may run between any two steps of the main thread.
 
-    A second one interrupts as always. Outside the main thread, or where Ctrl-C is ignored, nothing changes.
+    A second one ends the process as always. Outside the main thread, or for a signal that is ignored, nothing changes.
     """
 
     def __init__(self, stop: Callable[[], None]) -> None:
         self._stop = stop
-        self._before: Callable[[int, FrameType | None], object] | None = None
+        self._before: dict[int, Callable[[int, FrameType | None], object] | int] = {}
 
     def __enter__(self) -> "StopOnInterrupt":
-        before = signal.getsignal(signal.SIGINT)
-        if callable(before) and threading.current_thread() is threading.main_thread():
-            self._before = before
-            signal.signal(signal.SIGINT, self._interrupted)
+        if threading.current_thread() is not threading.main_thread():
+            return self
+        for number in (signal.SIGINT, signal.SIGTERM):
+            before = signal.getsignal(number)
+            if before not in (signal.SIG_IGN, None):  # None: not set from Python, so it could not be set back.
+                self._before[number] = before
+                signal.signal(number, self._interrupted)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -31,6 +34,6 @@ class StopOnInterrupt:
         self._stop()
 
     def _restore(self) -> None:
-        if self._before is not None:
-            signal.signal(signal.SIGINT, self._before)
-            self._before = None
+        for number, before in self._before.items():
+            signal.signal(number, before)
+        self._before = {}

@@ -4,6 +4,7 @@ import io
 import logging
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from importlib.metadata import version
 from typing import Annotated
 
@@ -12,8 +13,8 @@ import typer
 from engine.cli import cache, models
 from engine.cli.chat import chat
 from engine.cli.doctor import doctor
-from engine.cli.output import complain
-from engine.core.errors import FlintError, describe
+from engine.cli.output import Refused, complain
+from engine.core.errors import ErrorInfo, FlintError, UsageError, describe
 from engine.core.logs import keep_log
 from engine.core.paths import locate
 
@@ -48,6 +49,20 @@ def _flint(
     """Take the options that stand before a command."""
 
 
+def _pointed(error: ErrorInfo, arguments: Sequence[str]) -> ErrorInfo:
+    """Let the hint that points to the help point to that of the command."""
+    if error.hint != UsageError.default_hint:
+        return error
+    group: object = typer.main.get_command(_commands)
+    path = ["flint"]
+    for word in arguments:
+        group = getattr(group, "commands", {}).get(word)
+        if group is None:
+            break
+        path.append(word)
+    return replace(error, hint=f"See `{' '.join(path)} --help`.")
+
+
 def run(arguments: Sequence[str]) -> int:
     """Run one command line (without the program's name) and return its exit status: 0, or the error's code.
 
@@ -66,8 +81,10 @@ def run(arguments: Sequence[str]) -> int:
     except BrokenPipeError:
         sys.stderr.close()  # Whoever read our output has gone; there is nobody to complain to.
         return 0
+    except Refused as refused:
+        return complain(_pointed(refused.error, arguments))
     except FlintError as error:
-        return complain(error.info())
+        return complain(_pointed(error.info(), arguments))
     except Exception as error:
         logging.getLogger("flint").exception("command failed")
         return complain(describe(error))

@@ -9,7 +9,7 @@ import typer
 from engine.cli import hub, keep
 from engine.cli.fit import Asked, ChunkOption, ContextOption, KvBitsOption, ModelArgument, fit_model
 from engine.cli.interrupt import StopOnInterrupt
-from engine.cli.output import WaitingBar, complain, note, print_json
+from engine.cli.output import Refused, WaitingBar, note, print_json
 from engine.cli.quantize import quantize_model
 from engine.cli.table import Column, print_facts, print_table
 from engine.core.errors import ErrorInfo
@@ -74,7 +74,7 @@ def _where(entry: ModelEntry) -> str:
 
 
 @commands.command("info")
-def info(model: Annotated[str, typer.Argument(help="Its name, id or path.")], as_json: JsonFlag = False) -> None:
+def info(model: NamedModel, as_json: JsonFlag = False) -> None:
     """Show what is known of one model."""
     entry = open_library().find(model)
     if as_json:
@@ -115,7 +115,7 @@ def search(
     query: Annotated[str, typer.Argument(metavar="WORDS", help="Words of the model's name.")] = "",
     sort: Annotated[str, typer.Option(help="downloads, updated or likes.")] = "downloads",
     task: Annotated[str, typer.Option(help="chat, base (no chat template), code, or vision (its text alone runs).")] = "",
-    max_size: Annotated[float, typer.Option(min=0, metavar="GB", help="Only what takes at most so much.")] = 0,
+    max_size: Annotated[float | None, typer.Option(metavar="GB", help="Only what takes at most so much.")] = None,
     every: Annotated[bool, typer.Option("--all", help="Also what is not made for MLX.")] = False,
     limit: Annotated[int, typer.Option(min=1, max=99, help="How many to list.")] = 20,
     as_json: JsonFlag = False,
@@ -147,7 +147,7 @@ def remove(
 @commands.command("rename")
 def rename(
     model: NamedModel,
-    name: Annotated[str, typer.Argument(help="Its new name; '' gives it its own again.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Its new name; '' gives it its own again.")],
     as_json: JsonFlag = False,
 ) -> None:
     """Call a model by another name in Flint. No file is touched."""
@@ -157,7 +157,7 @@ def rename(
 @commands.command("note")
 def note_model(
     model: NamedModel,
-    text: Annotated[str | None, typer.Argument(help="The notes; '' removes them. Without: shows them.")] = None,
+    text: Annotated[str | None, typer.Argument(metavar="TEXT", help="The notes; '' removes them. Without: shows them.")] = None,
     as_json: JsonFlag = False,
 ) -> None:
     """Keep notes on a model, or show them."""
@@ -213,7 +213,7 @@ def import_model(
     finally:
         host.close()
     if isinstance(outcome, ErrorInfo):
-        raise typer.Exit(complain(outcome))
+        raise Refused(outcome)
     if outcome is None:
         raise typer.Exit(130)
     if as_json:

@@ -59,6 +59,14 @@ def complain(error: ErrorInfo) -> int:
     return error.exit_code
 
 
+class Refused(Exception):
+    """What was asked of the engine ended in an error, which ends the command as if it had been raised here."""
+
+    def __init__(self, error: ErrorInfo) -> None:
+        super().__init__(error.text)
+        self.error = error
+
+
 def note(text: str) -> None:
     """Print a remark to stderr."""
     Console(stderr=True, highlight=False, soft_wrap=True).print(Text(plain(text)))

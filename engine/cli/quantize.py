@@ -6,7 +6,7 @@ from typing import cast, get_args
 import typer
 
 from engine.cli.interrupt import StopOnInterrupt
-from engine.cli.output import WaitingBar, complain, note, print_json
+from engine.cli.output import Refused, WaitingBar, note, print_json
 from engine.core.errors import ErrorInfo, UsageError
 from engine.core.keep_messages import ModelQuantized, QuantizeBits, QuantizeModel, QuantizeProgress
 from engine.core.messages import Cancel, Failed
@@ -30,7 +30,7 @@ def quantize_model(model: str, bits: str, group: int, name: str, *, as_json: boo
     finally:
         host.close()
     if isinstance(outcome, ErrorInfo):
-        raise typer.Exit(complain(outcome))
+        raise Refused(outcome)
     if outcome is None:
         note("Stopped. Nothing was kept.")
         raise typer.Exit(INTERRUPTED)

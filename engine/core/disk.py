@@ -10,10 +10,11 @@ from engine.core.errors import DiskFull, ReadOnly
 
 
 @contextlib.contextmanager
-def disk_errors(path: Path) -> Iterator[None]:
+def disk_errors(path: Path, read_only: str | None = None) -> Iterator[None]:
     """Turn “no space” and “may not write” while working on `path` into `DiskFull` and `ReadOnly`; let the rest pass.
 
-    A file where a folder should be counts as “may not write”.
+    A file where a folder should be counts as “may not write”. `read_only` is what to do about that, where it is not to set
+    FLINT_HOME.
     """
     try:
         yield
@@ -21,9 +22,9 @@ def disk_errors(path: Path) -> Iterator[None]:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise DiskFull(f"The disk is full: {path.name} could not be written to {path.parent}.") from error
         if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
-            raise ReadOnly(f"Flint may not write to {path.parent}.") from error
+            raise ReadOnly(f"Flint may not write to {path.parent}.", read_only) from error
         if error.errno in (errno.ENOTDIR, errno.EEXIST) and not path.parent.is_dir():
-            raise ReadOnly(f"Flint can't write to {path.parent}: it, or a folder above it, is a file.") from error
+            raise ReadOnly(f"Flint can't write to {path.parent}: it, or a folder above it, is a file.", read_only) from error
         raise
 
 

@@ -14,6 +14,8 @@ from engine.models.names import full_name, stored_name
 
 USUAL = "Q4_K_M"
 """The quantization that is meant where a repository of GGUFs alone is named, as other tools mean it."""
+# An author and a name, as the hub allows them: letters, digits, “_”, and between those “-” and “.”, not doubled.
+_NAME = r"(?!.*(--|\.\.))\w([\w.-]*\w)?/\w([\w.-]*\w)?"
 # What lies beside a model and is none: what lets it see pictures, and what it was quantized by.
 _BESIDE = ("mmproj", "imatrix")
 
@@ -34,8 +36,7 @@ def split_id(model_id: str) -> tuple[str, str]:
 def check_id(model_id: str) -> None:
     """Raise `UsageError` for a name that no model on the hub can have."""
     repository, file = split_id(model_id)
-    plain = repository.count("/") == 1 and all(repository.split("/")) and "/" not in file
-    if not plain or (file and not file.lower().endswith(".gguf")):
+    if not re.fullmatch(_NAME, repository, re.ASCII) or "/" in file or (file and not file.lower().endswith(".gguf")):
         raise UsageError(f"“{model_id}” is no name of a model on the hub.", "A name looks like author/model.")
 
 

@@ -4,12 +4,16 @@ Layout: `models--org--name/refs/main` holds a commit, `snapshots/<commit>/` link
 was not finished leaves `blobs/*.incomplete`.
 """
 
+import contextlib
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from engine.core.disk import disk_errors
+
 PREFIX = "models--"
+CACHE_VARIABLES = ("HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE")
 
 
 @dataclass(frozen=True)
@@ -26,13 +30,19 @@ class CachedRepository:
 
 def cache_folder(environ: Mapping[str, str]) -> Path:
     """Return the cache's folder, by the variables that huggingface_hub honours."""
-    for name in ("HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE"):
+    for name in CACHE_VARIABLES:
         if environ.get(name):
             return Path(environ[name]).expanduser()
     if environ.get("HF_HOME"):
         return Path(environ["HF_HOME"]).expanduser() / "hub"
     base = Path(environ.get("XDG_CACHE_HOME") or Path(environ.get("HOME") or "~").expanduser() / ".cache")
     return base.expanduser() / "huggingface" / "hub"
+
+
+def cache_errors(path: Path) -> contextlib.AbstractContextManager[None]:
+    """Tell a disk's complaints about the cache as `disk_errors` does, and which variable would move it."""
+    named = next((name for name in CACHE_VARIABLES if os.environ.get(name)), "HF_HOME")
+    return disk_errors(path, f"Make the folder writable, or set {named} to one that is.")
 
 
 def cached_repositories(cache: Path) -> Iterator[CachedRepository]:

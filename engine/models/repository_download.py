@@ -15,13 +15,14 @@ from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
-from engine.core.disk import disk_errors, write_whole
+from engine.core.disk import write_whole
 from engine.core.errors import DiskFull, FlintError, Stopped, UsageError
 from engine.core.hub_errors import HubError
 from engine.core.hub_facts import HubDetail
 from engine.core.sizes import size_text
 from engine.models.backoff import Backoff
 from engine.models.hub_variants import split_id
+from engine.models.huggingface_cache import cache_errors
 from engine.models.superseded import supersede
 from engine.models.transfer import OWN, PARTIAL, SURE, Source, Transfer, Watch
 
@@ -43,9 +44,9 @@ def alone(cache: Path, model_id: str) -> Iterator[None]:
     Raises `UsageError` where another process holds it.
     """
     lock = cache / ".locks" / repository_folder(cache, model_id).name / "flint.lock"
-    with disk_errors(lock):
+    with cache_errors(lock):
         lock.parent.mkdir(parents=True, exist_ok=True)
-    with disk_errors(lock), lock.open("w") as held:
+    with cache_errors(lock), lock.open("w") as held:
         try:
             fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -109,14 +110,14 @@ class RepositoryDownload:
         if not self._stop.is_set():
             self._abort.clear()  # An error of one file ended the others of an earlier run.
         blobs = self.folder / "blobs"
-        with disk_errors(blobs):
+        with cache_errors(blobs):
             blobs.mkdir(parents=True, exist_ok=True)
         transfers = self._transfers(blobs)
         self.done_bytes = sum(transfer.done_bytes for transfer in transfers)
         self._check_space()
         self._fetch([transfer for transfer in transfers if not transfer.complete])
         before = self._newest()
-        with disk_errors(self.snapshot):
+        with cache_errors(self.snapshot):
             self._link()
         if before is not None and before != self.snapshot:
             self._supersede(before)

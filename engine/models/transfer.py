@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol
 
-from engine.core.disk import disk_errors
 from engine.core.errors import Stopped
 from engine.core.hub_errors import ChangedUpstream, FileDamaged, NoNetwork
 from engine.core.hub_facts import HubFile
+from engine.models.huggingface_cache import cache_errors
 
 CHUNK = 8 << 20
 """Bytes after which what was fetched is on the disk for sure; a crash costs at most that much of a file."""
@@ -81,7 +81,7 @@ class Transfer:
         for _ in range(TRIES):
             if self.complete:
                 return
-            with disk_errors(self._partial):
+            with cache_errors(self._partial):
                 self._fetch()
                 if self._right():
                     self._partial.replace(self.blob)

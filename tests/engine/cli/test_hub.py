@@ -120,6 +120,7 @@ def test_pull_fetches_one_of_the_ggufs_of_a_repository_and_names_the_others(serv
     assert run(["models", "pull", "org/Tiny-GGUF"]) == 0
     out, err = lines(capsys)
     assert "Fetching Q4_0 of several" in err
+    assert "1 other: " in err
     assert "Tiny-Q8_0.gguf (" in err
     assert "flint chat --model org/Tiny-GGUF/Tiny-Q4_0.gguf" in out[0]
     assert run(["models", "pull", "org/Tiny-GGUF/Tiny-Q8_0.gguf", "--json"]) == 0
@@ -181,6 +182,45 @@ def test_pull_calls_ready_what_the_list_calls_ready_and_nothing_else(server, cap
     assert entry["problem"] in " ".join(err.split())
 
 
+@pytest.mark.parametrize("name", ["x", "org/", "a b/c", "org/a--b", "../x", "org/Small/x.bin"])
+def test_every_name_that_the_hub_can_not_have_is_refused_alike_without_asking_it(server, capsys, name):
+    assert run(["models", "pull", name]) == 2
+    out, err = lines(capsys)
+    assert not out
+    assert err.splitlines() == [f"Error: “{name}” is no name of a model on the hub.", "A name looks like author/model."]
+    assert not server.requests("")
+
+
+@pytest.mark.parametrize(
+    ("variables", "named"),
+    [({}, "HF_HOME"), ({"HF_HOME": "hf"}, "HF_HOME"), ({"HF_HUB_CACHE": "hf/hub"}, "HF_HUB_CACHE")],
+)
+def test_a_cache_that_can_not_be_written_names_the_variable_that_moves_it(
+    server, capsys, monkeypatch, tmp_path, variables, named
+):
+    for name in ("HF_HOME", "HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    for name, value in variables.items():
+        monkeypatch.setenv(name, str(tmp_path / value))
+    cache = cache_folder(os.environ)
+    cache.parent.mkdir(parents=True)
+    cache.write_text("a file where the folder should be")
+    assert run(["models", "pull", NAME]) == 21
+    _, err = lines(capsys)
+    assert f"set {named} to" in err
+    assert "FLINT_HOME" not in err
+
+
+@pytest.mark.parametrize("size", ["inf", "nan", "0", "-1"])
+def test_a_size_that_bounds_nothing_is_refused(server, capsys, size):
+    assert run(["models", "search", "--max-size", size]) == 2
+    _, err = lines(capsys)
+    assert f"“{size}”" in err
+    assert "flint models search --help" in err
+    assert not server.requests("")
+
+
 def test_pull_says_what_it_waits_for_and_goes_on(server, capsys):
     server.fault("cdn/", status=503, headers={"Retry-After": "1"})
     assert run(["models", "pull", NAME]) == 0
@@ -229,14 +269,15 @@ def partial_bytes():
     return sum(path.stat().st_size for path in cache_folder(os.environ).glob(f"models--*/blobs/*{PARTIAL}"))
 
 
-def test_ctrl_c_keeps_what_is_there_and_says_how_to_go_on(server):
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_ctrl_c_and_sigterm_keep_what_is_there_and_say_how_to_go_on(server, number):
     server.repositories[NAME].add("model.safetensors", MadeUp(20_000_000))
     server.fault("cdn/", trickle_s=0.01, piece=50_000, times=None)
     process = start_pull(server)
     end = time.monotonic() + 60
     while partial_bytes() < 500_000 and time.monotonic() < end:
         time.sleep(0.01)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(number)
     _, err = process.communicate(timeout=60)
     assert process.returncode == 130
     assert "goes on from here" in err

@@ -31,6 +31,18 @@ def test_the_first_interrupt_asks_and_the_second_one_interrupts():
     assert signal.getsignal(signal.SIGINT) is before
 
 
+def test_the_wish_of_another_program_to_end_is_one_too_and_its_second_ends_the_process():
+    asked = []
+    before = signal.getsignal(signal.SIGTERM)
+    with StopOnInterrupt(lambda: asked.append(1)):
+        os.kill(os.getpid(), signal.SIGTERM)
+        assert asked == [1]
+        assert signal.getsignal(signal.SIGTERM) is before
+    with StopOnInterrupt(lambda: None):
+        pass
+    assert signal.getsignal(signal.SIGTERM) is before
+
+
 def test_without_an_interrupt_nothing_is_asked_and_all_is_as_before():
     asked = []
     before = signal.getsignal(signal.SIGINT)

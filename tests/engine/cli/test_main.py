@@ -3,12 +3,15 @@
 import json
 import os
 import pty
+import re
 import signal
 import subprocess
 import sys
 
 import pytest
+import typer
 
+from engine.cli.main import _commands
 from engine.core.paths import locate
 from tests.engine.cli.conftest import ROOT, start
 from tests.engine.engines import PATIENCE_S
@@ -121,6 +124,40 @@ def test_a_command_line_that_makes_no_sense_has_status_2(flint, arguments):
     outcome = flint(*arguments)
     assert (outcome.status, outcome.out) == (2, "")
     assert "Error" in outcome.err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("models", "search", "--sort", "size"),
+        ("models", "search", "--task", "pictures"),
+        ("models", "fit", "one", "--kv-bits", "3"),
+        ("models", "quantize", "one", "--bits", "5"),
+        ("models", "quantize", "one", "--group", "77"),
+        ("models", "template", "one", "--reset", "--set", "x"),
+    ],
+)
+def test_a_bad_value_points_to_the_help_of_its_command(flint, models, arguments):
+    assert f"See `flint {' '.join(arguments[:2])} --help`." in flint(*arguments).refused(2)
+
+
+def commands_of(group, path=()):
+    """Every command with its path, groups left out."""
+    for name, command in group.commands.items():
+        if hasattr(command, "commands"):
+            yield from commands_of(command, (*path, name))
+        else:
+            yield (*path, name), command
+
+
+COMMANDS = dict(commands_of(typer.main.get_command(_commands)))
+
+
+@pytest.mark.parametrize("path", COMMANDS)
+def test_every_argument_is_written_in_one_form(path):
+    arguments = [one for one in COMMANDS[path].params if one.param_type_name == "argument"]
+    for argument in arguments:
+        assert re.fullmatch(r"[A-Z]+(/[A-Z]+|\.gguf|\|config\.json)?", argument.metavar or ""), (path, argument.name)
 
 
 def test_a_fault_of_our_own_is_one_line_and_a_log_entry(flint, flint_home, monkeypatch):

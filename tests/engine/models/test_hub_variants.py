@@ -48,9 +48,22 @@ def file(path, size=1):
 def test_a_file_of_a_repository_is_a_model_of_its_own():
     assert split_id("org/name") == ("org/name", "")
     assert split_id("org/name/file-Q4_K_M.gguf") == ("org/name", "file-Q4_K_M.gguf")
-    for name in ("org/name", "org/name/file.gguf"):
+    for name in ("org/name", "org/name/file.gguf", "A-1_b/Qwen2.5-0.5B_x-4bit", "o/_n", "org/name/a file.gguf"):
         check_id(name)
-    for name in ("name", "org/", "/name", "org/name/", "org/name/file.safetensors", "org/name/folder/file.gguf"):
+    for name in (
+        "name",
+        "org/",
+        "/name",
+        "org/name/",
+        "org/name/file.safetensors",
+        "org/name/folder/file.gguf",
+        "a b/c",
+        "org/n\n",
+        "../x",
+        "org/a--b",
+        "-o/n",
+        "org/é",
+    ):
         with pytest.raises(UsageError):
             check_id(name)
 
