@@ -19,6 +19,7 @@ from engine.hardware.device import Device, read_device
 from engine.hardware.meters import read_memory
 from engine.models.facts import config_of
 from engine.models.fit import LARGEST_CHUNK, Fit, Offer, change, decode_ceiling, degrade, judge, largest_context, predict
+from engine.models.hub import CONFIG
 from engine.models.hub_variants import check_id
 from engine.models.kv_memory import BITS
 from engine.models.library import Library
@@ -71,7 +72,8 @@ def _predict(model: str, library: Library, preferences: Preferences, asked: Aske
         try:
             entry = library.find(model)
         except ModelNotFound:
-            if model.count("/") != 1 or path.is_absolute() or model.startswith((".", "~")):
+            slashes = 2 if path.suffix.lower() == ".gguf" else 1  # A GGUF is a file of its repository.
+            if model.count("/") != slashes or path.is_absolute() or model.startswith((".", "~")):
                 raise
             name, fit = _predict_on_hub(model, options, device)
         else:
@@ -84,16 +86,25 @@ def _predict(model: str, library: Library, preferences: Preferences, asked: Aske
 
 
 def _predict_on_hub(model_id: str, options: dict[str, Any], device: Device) -> tuple[str, Fit]:
-    """The name and prediction of a model that is not on this machine: its config is asked for, nothing else."""
+    """The name and prediction of a model that is not on this machine, as the window judges it: no weights are asked for.
+
+    Raises the `HubError` of its gate where that alone keeps its facts back, `ModelBroken` where the hub has none.
+    """
     check_id(model_id)
-    detail = open_hub().describe(model_id)
+    hub = open_hub()
+    detail = hub.describe(model_id)
+    model, text = detail.model, detail.config or detail.model.config
+    if not text and model.gate:
+        text = hub.text(model_id, CONFIG)  # Why it is kept back is told when it is asked for.
     try:
-        config = config_of(detail.config)
+        fit = predict_unread(config_of(text), memory_bytes=device.memory_bytes, size_bytes=model.size_bytes, **options)
     except ModelBroken:
-        raise ModelBroken(f"{model_id} has no config.json that can be read.", "Choose another repository.") from None
-    return detail.model.name, predict_unread(
-        config, memory_bytes=device.memory_bytes, size_bytes=detail.model.size_bytes, **options
-    )
+        size = f" Its files take {size_text(model.size_bytes)}." if model.size_bytes else ""
+        told = f"{model_id} has no config.json that can be read, so the hub does not say what it would take.{size}"
+        raise ModelBroken(
+            told, "Choose another repository, or fetch it: what is on this machine is judged by its files."
+        ) from None
+    return model.name, fit
 
 
 def _check(entry: ModelEntry) -> None:

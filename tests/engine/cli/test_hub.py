@@ -239,6 +239,45 @@ def test_fit_asks_the_hub_for_a_config_and_for_nothing_else(server, capsys, monk
     assert not server.requests("cdn/")
 
 
+def _verdict(capsys, model):
+    assert run(["models", "fit", model, "--json"]) == 0
+    told = json.loads(lines(capsys)[0][0])
+    return {name: told[name] for name in ("fits", "max_context", "peak_bytes")}
+
+
+def test_fit_judges_what_is_gated_or_a_gguf_as_the_search_and_the_window_do(server, capsys, tmp_path):
+    server.repositories[NAME].gated = "manual"
+    assert run(["models", "search", "small", "--json"]) == 0
+    (found,) = json.loads(lines(capsys)[0][0])
+    assert found.items() >= _verdict(capsys, NAME).items()
+    repository = server.add(Repository("org/Tiny-GGUF", tags=["gguf", f"base_model:quantized:{NAME}"]))
+    for kind in ("Q4_0", "Q8_0"):
+        tiny_gguf(tmp_path / f"Tiny-{kind}.gguf", kind=kind)
+        repository.add(f"Tiny-{kind}.gguf", (tmp_path / f"Tiny-{kind}.gguf").read_bytes())
+    server.repositories[NAME].gated = ""
+    assert _verdict(capsys, "org/Tiny-GGUF") == _verdict(capsys, "org/Tiny-GGUF/Tiny-Q4_0.gguf")
+    assert run(["models", "fit", "org/Tiny-GGUF/Tiny-Q9.gguf"]) == 31
+    assert "no file Tiny-Q9.gguf" in lines(capsys)[1]
+    assert not server.requests("cdn/")
+
+
+@pytest.mark.parametrize(("token", "code"), [("", 35), ("new", 37), ("waiting", 38)])
+def test_fit_says_what_opens_a_gate_behind_which_all_facts_are(server, capsys, monkeypatch, token, code):
+    repository = server.repositories[NAME]
+    repository.gated, repository.pending = "manual", {"waiting"}
+    server.tokens |= {"new", "waiting"}
+    monkeypatch.setenv("HF_TOKEN", token)
+    monkeypatch.setattr(Repository, "config", {"model_type": "llama"})
+    assert run(["models", "fit", NAME]) == code
+    assert "config.json" not in lines(capsys)[1]
+
+
+def test_fit_tells_the_size_of_what_the_hub_says_nothing_else_of(server, capsys):
+    server.add(Repository("org/Bare-GGUF", tags=["gguf"])).add("M-Q4_0.gguf", MadeUp(5_000_000))
+    assert run(["models", "fit", "org/Bare-GGUF"]) == 11
+    assert "Its files take" in " ".join(lines(capsys)[1].split())
+
+
 def test_a_proxy_is_gone_through(server, tmp_path):
     with Server(*server.repositories.values()) as proxy:
         environ = {**os.environ, "HF_ENDPOINT": "http://hub.invalid", "HTTP_PROXY": proxy.base, "http_proxy": proxy.base}
