@@ -26,7 +26,8 @@ class ChatController(QObject):
     """Shows one chat at a time. `leaving` comes before another is opened.
 
     `messages_shown` says that other messages are shown, that a reply ended, or that another summary stands for them.
-    `context_changed` carries how many tokens there are and the last reply's limit, zeros when nothing is known.
+    `context_changed` carries how many tokens there are and their limit, zeros when nothing is known: those the last reply had,
+    at rest soon those that the engine counts.
     """
 
     chats_changed = Signal()

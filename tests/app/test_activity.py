@@ -4,7 +4,7 @@ import pytest
 from PySide6.QtCore import Qt
 
 from app.activity import PLACEHOLDER, QUEUED_PLACEHOLDER
-from engine.core.messages import PrefillProgress
+from engine.core.messages import PrefillProgress, PromptCounted
 from tests.app.window_driver import give_model, open_window, remember
 from tests.models.speaking import FOX, speaking_model
 
@@ -77,6 +77,18 @@ def ring(flint):
     return flint.window.toolbar.context
 
 
+def counted(flint):
+    """The tokens the engine counts of the conversation at rest, which the composer's note speaks of."""
+    counts = flint.window.counts
+    flint.wait(lambda: not counts._timer.isActive() and flint.ends(counts._asked))
+    return newest(flint)
+
+
+def newest(flint):
+    """The tokens of the engine's newest count, 0 before the first."""
+    return next((event.tokens for event in reversed(flint.events) if isinstance(event, PromptCounted)), 0)
+
+
 @pytest.fixture
 def short(tmp_path_factory):
     """The folder of a model that was trained for 512 tokens."""
@@ -85,8 +97,8 @@ def short(tmp_path_factory):
 
 @pytest.mark.parametrize("scope", ["chat", "model", "app"])
 def test_context_ring_follows_the_context_length_that_is_set_for(flint, scope):
-    reply = flint.ask("Hello")
-    used = reply.facts.prompt_tokens + reply.facts.output_tokens
+    flint.ask("Hello")
+    used = counted(flint)
     flint.wait(lambda: ring(flint).text == f"{used} / 32k")
     flint.choose_setting("context", 4096, scope)
     flint.key(Qt.Key.Key_Return, name="setting.context")
@@ -99,9 +111,8 @@ def test_context_ring_follows_the_model_that_is_chosen_and_is_full_where_it_sees
     give_model(short)
     flint.window.models.refresh()
     flint.wait(lambda: flint.window.models.entry("short"))
-    reply = flint.ask("word " * 600)
-    used = reply.facts.prompt_tokens + reply.facts.output_tokens
-    assert used > 512
+    flint.ask("word " * 600)
+    assert counted(flint) > 512
     flint.choose_model("short")
     flint.wait(lambda: ring(flint).text == "512 / 512")
     flint.wait_ready()
@@ -120,6 +131,54 @@ def test_context_ring_of_a_chat_opened_later_is_of_the_model_that_answers_next(f
     flint.wait_ready()
     flint.open_chat(reply.chat_id)
     flint.wait(lambda: ring(flint).text.endswith(" / 512"))
+
+
+def test_context_ring_at_rest_tells_what_the_composer_tells_of_the_conversation(flint):
+    def agree(fits):
+        """Wait until the composer, the ring and the engine tell one figure that fits what was done."""
+        hover = flint.window.page.composer.foot.note
+        flint.wait(
+            lambda: (
+                fits(used := newest(flint))
+                and f" has {used:,} tokens" in hover.toolTip()
+                and ring(flint).text.startswith(f"{used:,} / ")
+            )
+        )
+        return newest(flint)
+
+    flint.ask("Hello")
+    reply = flint.ask("More")
+    whole = agree(lambda used: used >= reply.facts.prompt_tokens + reply.facts.output_tokens)
+    flint.window.message_actions.keep_edit(reply.id, "The fox " * 150)
+    longest = agree(lambda used: used > whole + 200)
+    flint.window.message_actions.delete(flint.stored()[-2].id)
+    agree(lambda used: used < whole)
+    flint.window.message_actions.trash.restore_last()
+    agree(lambda used: used == longest)
+    flint.window.chat.set_setting("system_prompt", "Be brief and friendly.")
+    flint.window.chat.settings_changed.emit()
+    prompted = agree(lambda used: used > longest)
+    flint.type("And now?")
+    agree(lambda used: used > prompted)
+    flint.click("newChatButton")
+    flint.wait(lambda: not ring(flint).isVisible())
+
+
+def test_context_ring_stays_when_a_message_did_not_fit(flint):
+    flint.window.chat.set_setting("context", 256)
+    flint.window.chat.set_setting("when_full", "stop")
+    assert flint.ask("fox " * 600).state == "failed"
+    used = counted(flint)
+    flint.wait(lambda: ring(flint).text == f"{used} / 256")
+
+
+def test_context_ring_while_a_reply_is_written_tells_of_the_reply(writing):
+    flint, _ = writing
+    flint.type("What comes next")
+    before = ring(flint).text
+    asked = counted(flint)
+    flint.wait(lambda: ring(flint).text != before)
+    assert not ring(flint).text.startswith(f"{asked:,} / ")
 
 
 def test_context_ring_keeps_what_a_reply_really_got(flint):

@@ -26,6 +26,8 @@ ESTIMATE_AFTER_MS = 400
 class PromptCounts(QObject):
     """Asks for a count shortly after something changed, also while a reply is written; without a model it estimates.
 
+    While no reply is on its way, its count is what the chat says of its context too: one number for one thing.
+
     `loaded_model` tells the id of the model that is loaded, or nothing.
     """
 
@@ -44,7 +46,7 @@ class PromptCounts(QObject):
         self._store, self._bridge, self._preferences = store, bridge, preferences
         self._replies, self._chat, self._page = replies, chat, page
         self._loaded_model = loaded_model
-        self._asked = ""
+        self._asked, self._at_rest = "", True
         self._counted: tuple[int, ...] = ()
         self._growing: StoredMessage | None = None
         self._late = QTimer(self, singleShot=True, interval=ESTIMATE_AFTER_MS)
@@ -79,6 +81,7 @@ class PromptCounts(QObject):
         self._asked = ""
         if draft is None and not messages:
             composer.set_note("")
+            self._chat.context_changed.emit(0, 0)
         elif not self._loaded_model():
             self._estimate()
         else:
@@ -118,7 +121,7 @@ class PromptCounts(QObject):
             )
         except FlintError:
             return  # It is told when the message is sent.
-        self._asked = self._bridge.new_id("count")
+        self._asked, self._at_rest = self._bridge.new_id("count"), not self._chat.busy
         self._counted = tuple(item.number for item in self._page.composer.attachments.items if item.attachment)
         if not self._page.composer.note:
             self._late.start()
@@ -128,6 +131,8 @@ class PromptCounts(QObject):
         if not isinstance(event, PromptCounted) or event.request_id != self._asked:
             return
         self._late.stop()
+        if self._at_rest and not self._chat.busy:
+            self._chat.context_changed.emit(event.tokens, event.context)
         composer = self._page.composer
         text, warned = note(event)
         composer.set_note(text, tip(event), warned=warned)
