@@ -19,6 +19,7 @@ from engine.core.messages import Command, Event, ListModels, ModelsListed
 from engine.models.hub import Hub
 from engine.models.huggingface_cache import repository_of
 from engine.models.library import Library
+from engine.models.naming import free_name
 
 type Work = Callable[[Command], Iterator[Event]]
 
@@ -90,13 +91,9 @@ def removed(library: Library, name: str, *, for_good: bool = False) -> ModelRemo
 
 
 def rename(library: Library, name: str, new: str) -> None:
-    """Call a model by another name. Raises `UsageError` where another one has it."""
+    """Call a model by another name. Raises `UsageError` where another one has it, or it is none."""
     entry = library.find(name)
-    taken = new.strip().casefold()
-    for other in library.entries():
-        if taken and other.id != entry.id and taken in (other.id.casefold(), other.name.casefold()):
-            raise UsageError(f"Another model is called “{other.name}”.", "Choose another name.")
-    library.notebook.rename(entry.id, new)
+    library.notebook.rename(entry.id, free_name(new, library.entries(), but=entry.id))
 
 
 def update_of(library: Library, hub: Hub, name: str) -> UpdateChecked:

@@ -10,7 +10,7 @@ from pathlib import Path
 import typer
 
 from engine.cli import hub
-from engine.cli.output import note, print_json
+from engine.cli.output import note, print_json, say
 from engine.core.errors import UsageError
 from engine.core.facts import ModelEntry
 from engine.core.keep_messages import ModelRemoved, ModelTemplate, UpdateChecked
@@ -43,9 +43,9 @@ def remove(library: Library, model: str, *, now: bool, yes: bool, as_json: bool)
     if as_json:
         _print_outcome(outcome)
     elif outcome.trash:
-        print(f"{outcome.name} is in the trash. Emptying that frees {size_text(outcome.freed_bytes)}.")
+        say(f"{outcome.name} is in the trash. Emptying that frees {size_text(outcome.freed_bytes)}.")
     else:
-        print(f"{outcome.name} is deleted: {size_text(outcome.freed_bytes)} are free again.")
+        say(f"{outcome.name} is deleted: {size_text(outcome.freed_bytes)} are free again.")
     left = [ORIGIN_WORDS.get(copy.origin, "another folder") for copy in entry.copies]
     if left:
         note(f"It is also in {', '.join(dict.fromkeys(left))}, and stays there.")
@@ -81,7 +81,7 @@ def template(library: Library, model: str, *, file: Path | None, reset: bool, as
         _print_outcome(outcome)
         return
     note(f"{entry.name} uses {'a template of yours' if outcome.instead else 'its own template'}.")
-    print(outcome.instead or outcome.own)
+    say(outcome.instead or outcome.own)
     note(f"It does not render: {outcome.problem}" if outcome.problem else "A short conversation becomes:\n" + outcome.preview)
 
 
@@ -94,9 +94,9 @@ def update(library: Library, model: str, *, check: bool, as_json: bool) -> None:
     if as_json:
         _print_outcome(outcome)
     elif outcome.newer:
-        print(f"There is a newer {outcome.model_id}: flint models update {outcome.model_id}")
+        say(f"There is a newer {outcome.model_id}: flint models update {outcome.model_id}")
     else:
-        print(f"{outcome.model_id} is the newest.")
+        say(f"{outcome.model_id} is the newest.")
 
 
 def _print_outcome(outcome: ModelRemoved | ModelTemplate | UpdateChecked) -> None:
@@ -129,7 +129,7 @@ def _show(entry: ModelEntry, as_json: bool, text: Callable[[ModelEntry], str]) -
     if as_json:
         print_json(dataclasses.asdict(entry))
     else:
-        print(text(entry))
+        say(text(entry))
 
 
 def _text_of(file: Path) -> str:

@@ -6,7 +6,7 @@ from typing import cast, get_args
 import typer
 
 from engine.cli.interrupt import StopOnInterrupt
-from engine.cli.output import Refused, WaitingBar, note, print_json
+from engine.cli.output import Refused, WaitingBar, note, print_json, say
 from engine.core.errors import ErrorInfo, UsageError
 from engine.core.keep_messages import ModelQuantized, QuantizeBits, QuantizeModel, QuantizeProgress
 from engine.core.messages import Cancel, Failed
@@ -61,12 +61,12 @@ def _run(host: Host, command: QuantizeModel) -> ModelQuantized | ErrorInfo | Non
 
 def _show(made: ModelQuantized) -> None:
     saved = f"{size_text(made.size_bytes, 1)} instead of {size_text(made.size_before_bytes, 1)}"
-    print(f"{made.name} takes {saved}, {made.bits_per_weight:.2f} bits a weight.")
+    say(f"{made.name} takes {saved}, {made.bits_per_weight:.2f} bits a weight.")
     if made.perplexity and made.perplexity_before:
         worse = made.perplexity / made.perplexity_before - 1
-        print(
+        say(
             f"Perplexity of a text: {made.perplexity:.2f}, before {made.perplexity_before:.2f} ({worse:+.1%}; lower is better)."
         )
     elif made.perplexity:
-        print(f"Perplexity of a text: {made.perplexity:.2f}. The original is too large here to be compared.")
-    print(f"flint chat --model {made.model_id}")
+        say(f"Perplexity of a text: {made.perplexity:.2f}. The original is too large here to be compared.")
+    say(f"flint chat --model {made.model_id}")

@@ -13,12 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from engine.core.disk import disk_errors, write_whole
-from engine.core.errors import UsageError
 from engine.core.json_file import read_object
 from engine.core.record import Record
+from engine.models.naming import plain_name
 
 VERSION = 1
-LONGEST_NAME = 120
 
 
 class ModelNote(Record):
@@ -48,12 +47,7 @@ class Notebook:
 
     def rename(self, model_id: str, name: str) -> None:
         """Note another name, "" the model's own. Raises `UsageError` for one that is none, `DiskFull` or `ReadOnly`."""
-        plain = " ".join(name.split())
-        if len(plain) > LONGEST_NAME or not plain.isprintable():
-            raise UsageError(
-                f"A name has at most {LONGEST_NAME} characters and no control characters.", "Choose a shorter name."
-            )
-        self._change(model_id, name=plain)
+        self._change(model_id, name=plain_name(name))
 
     def write(self, model_id: str, notes: str) -> None:
         """Keep notes. Raises `DiskFull` or `ReadOnly`."""

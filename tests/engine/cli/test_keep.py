@@ -312,3 +312,9 @@ def test_the_update_of_one_gguf_leaves_the_others_of_its_repository(flint, serve
     assert flint("models", "update", "org/a-GGUF/a-Q8_0.gguf").status == 0
     snapshot = tmp_path / "hf-home" / "hub" / "models--org--a-GGUF" / "snapshots" / old
     assert {path.name for path in snapshot.glob("*.gguf")} == {"a-Q4_K_M.gguf"}
+
+
+def test_notes_colour_no_terminal(flint, models, monkeypatch):
+    flint("models", "note", "one", "a \x1b[31mred\x1b[0m word")
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    assert flint("models", "note", "one").out == "a ␛[31mred␛[0m word\n"

@@ -66,3 +66,19 @@ def wait_for_stop(loaded, asked_to_stop, moved):
             raise Stopped
         time.sleep(0.01)
     raise AssertionError("nobody asked to stop")
+
+
+@pytest.mark.parametrize(("name", "why"), [("TINY", "called “tiny”"), ("a\x1b[31mb", "no control"), ("x" * 300, "at most 120")])
+@pytest.mark.parametrize("command", [("rename", "tiny"), ("quantize", "tiny", "--group", "32", "--name")])
+def test_a_name_is_refused_alike_by_all_who_give_one(flint, tiny, flint_home, name, why, command):
+    tiny_llama(flint_home / "models" / "other")
+    model = "other" if command[0] == "rename" else "tiny"
+    said = flint("models", command[0], model, *command[2:], name).refused(2)
+    assert why in said
+    assert ("Choose a shorter name." in said) == (len(name) == 300)
+    assert sorted(path.name for path in (flint_home / "models").iterdir() if path.is_dir()) == ["other", "tiny"]
+
+
+def test_another_copy_of_the_same_bits_has_a_number(flint, tiny):
+    names = [flint("models", "quantize", "tiny", "--group", "32", "--json").data["name"] for _ in range(3)]
+    assert names == ["tiny 4-bit", "tiny 4-bit 2", "tiny 4-bit 3"]
