@@ -53,6 +53,7 @@ from engine.models.choice import preferred
 from engine.models.in_use import in_use
 from engine.models.integrity import check_folder
 from engine.models.library import Library
+from engine.models.naming import free_name
 from engine.models.superseded import sweep
 from engine.pool import closing
 
@@ -263,8 +264,10 @@ class Worker:
     def _execute(self, job: _Job) -> None:
         match job.command:
             case ImportModel(request_id, source, name):
-                entry = self._import(job, Path(source), name)
-                job.connection.put(ModelImported(request_id, entry))
+                new: list[str] = []  # Holds the name once the import has begun: what is here already has one.
+                begun = lambda: new.append(free_name(name, self.library.entries()))  # noqa: E731
+                entry = self._import(job, Path(source), name, begun)
+                job.connection.put(ModelImported(request_id, entry, already=not new))
             case LoadModel(_, model_id, weights, guard):
                 self._load(job, model_id, weights, guard)
             case UnloadModel(request_id):
@@ -288,7 +291,7 @@ class Worker:
 
     # -- jobs -------------------------------------------------------------------------------------------------------
 
-    def _import(self, job: _Job, source: Path, name: str) -> ModelEntry:
+    def _import(self, job: _Job, source: Path, name: str, begun: Callable[[], object] = lambda: None) -> ModelEntry:
         from engine.models.gguf import import_gguf
         from engine.models.gguf_source import ImportCancelled
 
@@ -300,7 +303,9 @@ class Worker:
         try:
             name = name or self.library.name_of(source)
             with in_use(source, name or source.name):
-                folder = import_gguf(source, self.models_folder, name=name, progress=progress, cancelled=self._asked_to_stop)
+                folder = import_gguf(
+                    source, self.models_folder, name=name, begun=begun, progress=progress, cancelled=self._asked_to_stop
+                )
         except ImportCancelled:
             raise Stopped from None
         return self.library.find(str(folder))

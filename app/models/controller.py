@@ -65,7 +65,7 @@ class ModelController(QObject):
     changed = Signal(object)
     loaded = Signal(object)
     failed = Signal(object)
-    imported = Signal(object)
+    imported = Signal(object, bool)
     import_progressed = Signal(str, int, int)
     import_ended = Signal(object)
 
@@ -201,7 +201,7 @@ class ModelController(QObject):
                 self._on_unloaded(event)
             case ModelImported():
                 self.refresh()
-                self.imported.emit(event.model)
+                self.imported.emit(event.model, event.already)
             case ImportProgress() if event.request_id == self._import_id:
                 self.import_progressed.emit(self._import_name, event.done_bytes, event.total_bytes)
             case ImportProgress() | LoadProgress() if self.state.state == "none":

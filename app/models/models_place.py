@@ -101,8 +101,8 @@ class ModelsPlace(QObject):
         else:
             self._models.import_file(path)
 
-    def _on_imported(self, entry: ModelEntry) -> None:
-        self._toaster.show(f"{entry.name} is ready to use.")
+    def _on_imported(self, entry: ModelEntry, already: bool) -> None:
+        self._toaster.show(f"It is already here as “{entry.name}”." if already else f"{entry.name} is ready to use.")
         self._just_imported = entry.id
 
     def _on_import_ended(self, error: ErrorInfo | None) -> None:

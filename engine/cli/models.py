@@ -9,7 +9,7 @@ import typer
 from engine.cli import hub, keep
 from engine.cli.fit import Asked, ChunkOption, ContextOption, KvBitsOption, ModelArgument, fit_model
 from engine.cli.interrupt import StopOnInterrupt
-from engine.cli.output import Refused, WaitingBar, note, print_json
+from engine.cli.output import Refused, WaitingBar, note, print_json, say
 from engine.cli.quantize import quantize_model
 from engine.cli.table import Column, print_facts, print_table
 from engine.core.errors import ErrorInfo
@@ -217,15 +217,17 @@ def import_model(
     if outcome is None:
         raise typer.Exit(130)
     if as_json:
-        print_json(dataclasses.asdict(outcome))
+        print_json(dataclasses.asdict(outcome.model))
+    elif outcome.already:
+        say(f"It is already here as “{outcome.model.name}”.")
     else:
-        print(f"{outcome.name} is ready: flint chat --model {outcome.id}")
+        say(f"{outcome.model.name} is ready: flint chat --model {outcome.model.id}")
 
 
-def _run_import(host: Host, command: ImportModel) -> ModelEntry | ErrorInfo | None:
-    """Return the new entry, what went wrong, or None when it was cancelled."""
+def _run_import(host: Host, command: ImportModel) -> ModelImported | ErrorInfo | None:
+    """Return what was imported, what went wrong, or None when it was cancelled."""
     connection = host.connect()
-    outcome: ModelEntry | ErrorInfo | None = None
+    outcome: ModelImported | ErrorInfo | None = None
     with StopOnInterrupt(lambda: connection.send(Cancel("import-stop", command.request_id))), WaitingBar() as bar:
         connection.send(command)
         for event in connection.wait(command.request_id):
@@ -234,10 +236,10 @@ def _run_import(host: Host, command: ImportModel) -> ModelEntry | ErrorInfo | No
     return outcome
 
 
-def _outcome(event: Event, before: ModelEntry | ErrorInfo | None) -> ModelEntry | ErrorInfo | None:
+def _outcome(event: Event, before: ModelImported | ErrorInfo | None) -> ModelImported | ErrorInfo | None:
     match event:
         case ModelImported():
-            return event.model
+            return event
         case Failed():
             return event.error
         case Cancelled():

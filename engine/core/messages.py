@@ -190,10 +190,11 @@ class ImportProgress(Record):
 
 
 class ModelImported(Record):
-    """The GGUF is now a model in Flint's own folder."""
+    """The GGUF is now a model in Flint's own folder, or was `already`: then it keeps the name that it has."""
 
     request_id: str
     model: ModelEntry
+    already: bool = False
 
 
 class LoadProgress(Record):

@@ -183,6 +183,16 @@ def test_gguf_that_can_not_be_imported_is_told_where_it_was_chosen(flint, tmp_pa
     assert flint.ask("Still there?").text == FOX
 
 
+def test_gguf_that_was_imported_before_is_told_under_the_name_it_has(flint, tmp_path):
+    tiny_gguf(tmp_path / "first.gguf")
+    (tmp_path / "second.gguf").write_bytes((tmp_path / "first.gguf").read_bytes())
+    flint.window.place.show()
+    flint.window.place.dialog.import_requested.emit(str(tmp_path / "first.gguf"))
+    flint.wait(lambda: "is ready to use." in flint.said())
+    flint.window.place.dialog.import_requested.emit(str(tmp_path / "second.gguf"))
+    flint.wait(lambda: "It is already here as “first”." in flint.said())
+
+
 def test_full_disk_while_the_starter_is_imported_is_told_and_leaves_nothing_half_made(qtbot, starter_gguf):
     with small_disk(locate().data, "8m"):
         with open_window(qtbot) as flint:

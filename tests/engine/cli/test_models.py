@@ -114,6 +114,25 @@ def test_an_import_takes_a_name_and_says_how_to_go_on(flint, tmp_path):
     assert outcome.out.startswith("Zebra is ready: flint chat --model ")
 
 
+@pytest.mark.parametrize("name", [(), ("--name", "Zebra"), ("--name", "Other"), ("--name", "x" * 300)])
+def test_what_was_imported_before_is_told_under_the_name_it_has(flint, tmp_path, flint_home, name):
+    path = tmp_path / "x.gguf"
+    tiny_gguf(path)
+    assert flint("models", "import", path, "--name", "Zebra").status == 0
+    outcome = flint("models", "import", path, *name)
+    assert (outcome.status, outcome.out) == (0, "It is already here as “Zebra”.\n")
+    assert [path.name for path in (flint_home / "models").iterdir() if path.is_dir()] == ["zebra"]
+
+
+@pytest.mark.parametrize(("name", "why"), [("ZEBRA", "called “Zebra”"), ("a\x1bb", "no control"), ("x" * 300, "at most 120")])
+def test_an_import_refuses_a_name_as_a_renaming_does(flint, tmp_path, flint_home, name, why):
+    tiny_gguf(tmp_path / "x.gguf")
+    tiny_gguf(tmp_path / "y.gguf", kind="Q8_0")
+    assert flint("models", "import", tmp_path / "x.gguf", "--name", "Zebra").status == 0
+    assert why in flint("models", "import", tmp_path / "y.gguf", "--name", name).refused(2)
+    assert [path.name for path in (flint_home / "models").iterdir() if path.is_dir()] == ["zebra"]
+
+
 @pytest.mark.parametrize("content", [None, b"", b"GGUF", b"not a gguf at all" * 99])
 def test_what_is_no_gguf_is_refused(flint, tmp_path, flint_home, content):
     path = tmp_path / "x.gguf"
