@@ -19,6 +19,7 @@ from engine.core.hub_facts import Download
 
 ROW, HEAD = 36, 36
 _NAME, _BAR, _NARROW_BAR, _WIDE, _MOST_ROWS = 196, 256, 144, 1000, 4
+_ORDER = ("running", "verifying", "waiting", "queued", "paused", "failed", "done")
 _BUTTONS = {
     "paused": ("play", "Go on"),
     "failed": ("redo", "Try again"),
@@ -185,8 +186,8 @@ class DownloadList(QWidget):
         theme.changed.connect(self.update)
 
     def show_downloads(self, downloads: tuple[Download, ...], free_bytes: int) -> None:
-        """Show these, in their order; rows that stay keep the focus."""
-        wanted = {download.model_id: download for download in downloads}
+        """Show these, what is under way first and what is done last; rows that stay keep the focus."""
+        wanted = {download.model_id: download for download in sorted(downloads, key=lambda one: _ORDER.index(one.state))}
         for model_id in [one for one in self._rows if one not in wanted]:
             row = self._rows.pop(model_id)
             row.hide()
@@ -194,6 +195,7 @@ class DownloadList(QWidget):
         for place, (model_id, download) in enumerate(wanted.items()):
             if model_id not in self._rows:
                 self._rows[model_id] = DownloadRow(self._theme, self._wishes, download, self._page)
+            if self._lines.indexOf(self._rows[model_id]) != place:
                 self._lines.insertWidget(place, self._rows[model_id])
             self._rows[model_id].show_download(download)
         self._summary.setText(downloads_summary(downloads))
