@@ -30,7 +30,7 @@ from engine.core.errors import ErrorInfo
 from engine.core.hub_facts import HubDetail, HubModel
 from engine.models.fact_words import heads_text, parameters_text
 from engine.models.facts import read_facts
-from engine.models.hub_facts import GGUF
+from engine.models.hub_facts import GGUF, what_is_missing
 
 _GATED = "Its authors ask that you agree to their terms on the model’s page before it can be fetched."
 
@@ -245,7 +245,8 @@ class RepositoryDetail(DetailPane):
         self.fetch.setText("Use it" if here else words)
         self.fetch.setAccessibleName(self.fetch.text())
         self.fetch.setVisible(not going or here)
-        self.fetch.setEnabled(row.model.quantization != GGUF)  # It holds several models: its description shows one of them.
+        # A repository of GGUFs holds several models: its description shows one of them.
+        self.fetch.setEnabled(here or (row.model.quantization != GGUF and not self._missing))
         self.fetch.updateGeometry()
         self.pause.setVisible(going and not here)
         if here or row.download:
@@ -260,7 +261,8 @@ class RepositoryDetail(DetailPane):
 
     def _show_notice(self, row: HubRow) -> None:
         """Say what stands in the way of fetching it, before the first byte."""
-        words = [notice] if (notice := task_notice(row.model)) else []
+        words = [f"It can’t be used here: the repository {self._missing}."] if self._missing and not row.here else []
+        words += [notice] if (notice := task_notice(row.model)) else []
         words += [_GATED] if row.model.gate and not row.here else []
         missing = self._size(row) - (row.download.done_bytes if row.download else 0)
         if 0 < self._free < missing and not row.here:
@@ -268,6 +270,11 @@ class RepositoryDetail(DetailPane):
         self._terms.setVisible(bool(row.model.gate) and not row.here and self._detail is not None)
         self._notice.setText(" ".join(words))
         self._notices.setVisible(bool(words))
+
+    @property
+    def _missing(self) -> str:
+        """What its files lack to be run, once the hub told of them."""
+        return what_is_missing(self._detail) if self._detail else ""
 
     def _size(self, row: HubRow) -> int:
         return sum(file.size_bytes for file in self._detail.files) if self._detail else row.model.size_bytes

@@ -9,9 +9,9 @@ from PySide6.QtWidgets import QLabel, QMessageBox
 
 from engine.core.messages import Finished
 from engine.models import transfer
-from tests.app.hub_window import FOX_ID, GATED_ID, LARGE_ID, MACHINE, SLOW_ID, hub_on_loopback, hub_window
+from tests.app.hub_window import FOX_ID, GATED_ID, LARGE_ID, MACHINE, QWEN, SLOW_ID, hub_on_loopback, hub_window
 from tests.app.window_driver import open_window
-from tests.hub.repositories import Repository
+from tests.hub.repositories import MadeUp, Repository
 from tests.models.speaking import FOX
 
 
@@ -182,6 +182,30 @@ def test_the_buttons_beside_the_name_pause_and_go_on(found, server):
     server.faults.clear()
     found.click("downloadModel")
     found.wait(lambda: found.state(SLOW_ID) == "done")
+
+
+@pytest.mark.drives("hubResults")
+def test_what_flint_can_not_run_is_not_offered_and_the_reason_stands_beside(found, server):
+    weights, config, tokenizer = ("model.safetensors", MadeUp(2000)), ("config.json", QWEN), ("tokenizer.json", "{}")
+    parts = {
+        "no weights that Flint runs": (("pytorch_model.bin", "pickled"), config, tokenizer),
+        "no config.json": (weights, tokenizer),
+        "no tokenizer": (weights, config),
+    }
+    for number, files in enumerate(parts.values()):
+        repository = server.add(Repository(f"org/Lacks-{number}", tags=["mlx"]))
+        for file in files:
+            repository.add(*file)
+    found.type("lacks")
+    found.wait(lambda: len(found.rows()) == len(parts))
+    for number, reason in enumerate(parts):
+        found.pick(f"org/Lacks-{number}")
+        assert not found.page.detail.fetch.isEnabled()
+        assert found.text("fetchNotice").startswith(f"It can’t be used here: the repository has {reason}")
+    found.dialog.search.clear()
+    found.search("fox", 1)
+    found.pick(FOX_ID)
+    assert found.page.detail.fetch.isEnabled()
 
 
 @pytest.mark.drives("downloadUse")
