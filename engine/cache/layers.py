@@ -48,6 +48,11 @@ def nbytes(layers: Sequence[Any]) -> int:
     return sum(int(cache.nbytes) for cache in single(layers))
 
 
+def seen_bytes(layers: Sequence[Any]) -> int:
+    """Return the bytes of what the next token sees: recurrent states whole, of attention layers no row beyond."""
+    return sum(cache.seen_bytes if isinstance(cache, WindowCache) else int(cache.nbytes) for cache in single(layers))
+
+
 def snapshot(layer: Any) -> Snapshot:
     """Return the state of one layer's cache by reference. A recurrent state is copied: it is often a slice of something large.
 

@@ -38,6 +38,11 @@ class Rows:
         """Every array."""
         return [array for side in self.sides for array in side.arrays]
 
+    def bytes_of(self, count: int) -> int:
+        """Return the bytes of the newest `count` rows held."""
+        newest = min(count, self.held - self.aged)
+        return sum(side.bytes_of(count - newest, newest) for side in self.sides)
+
     def append(self, fresh: tuple[mx.array, mx.array], pinned: int, surplus: int, first: int) -> list[mx.array]:
         """Drop `surplus` rows behind the first `pinned`, add `fresh`, and return all rows from `first` on.
 

@@ -51,6 +51,11 @@ class Side:
         """Rows that the buffer has room for."""
         return int(self.parts[0].shape[2]) if self.parts else 0
 
+    def bytes_of(self, aged: int, newest: int) -> int:
+        """Return the bytes of so many rows of the buffer and so many plain ones behind them."""
+        buffer = sum(part.nbytes for part in self.parts) * aged // self.capacity if aged else 0
+        return buffer + (self.newest.nbytes * newest // self.newest.shape[2] if self.newest is not None and newest else 0)
+
     @property
     def arrays(self) -> list[mx.array]:
         """Every array."""

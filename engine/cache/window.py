@@ -147,6 +147,11 @@ class WindowCache:
         """Bytes of all arrays, free rows included."""
         return sum(array.nbytes for array in self._rows.arrays)
 
+    @property
+    def seen_bytes(self) -> int:
+        """Bytes of the rows that a query may see: neither free ones nor those that are held to go back to."""
+        return self._rows.bytes_of(self._rows.held if self.window is None else min(self._rows.held, self.window))
+
     def is_trimmable(self) -> bool:
         """Return whether at least one token can be taken back."""
         return self.can_trim(1)

@@ -106,7 +106,8 @@ class ReplyFacts(Record):
     `cached_tokens` of the `prompt_tokens` were already in the KV cache; `chunks` are the prefill's chunk lengths; `seed`,
     `sampling`, `fingerprint` and `template_hash` make the reply reproducible. `output_ids` are the tokens written and
     `output_tokens` how many they are, both without the one that ended the turn; `kv_bits` is the KV cache's precision;
-    `dropped_tokens` have left the context by the reply's end, and with them the first `dropped_messages` of the conversation.
+    `kv_bytes` are those of what the next token would see, whatever room the cache has besides. `dropped_tokens` have left the
+    context by the reply's end, and with them the first `dropped_messages` of the conversation.
     `reasoning_s` went by from the first reasoning token to the first token of the answer.
 
     A reply that was cut may have gone on: `resumed` holds how many tokens it had each time. `output_tokens` and `output_ids`

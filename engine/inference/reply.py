@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import mlx.core as mx
 
+from engine.cache.layers import seen_bytes
 from engine.cache.prefix import PrefixCache
 from engine.core.facts import FinishReason, ReplyFacts
 from engine.core.messages import Cancelled, Event, Finished, Generate, PrefillProgress, ReplyOdds, TextDelta
@@ -258,7 +259,7 @@ class Reply:
             prefill_tps=rate(read, prefill_s),
             decode_tps=rate(max(0, self._drawn - 1), decode_s),
             weights_bytes=loaded.facts.weights_bytes,
-            kv_bytes=cache.nbytes,
+            kv_bytes=seen_bytes(cache.layers),
             peak_bytes=mx.get_peak_memory(),
             context=self._room.context,
             fingerprint=loaded.facts.fingerprint,

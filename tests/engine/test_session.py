@@ -251,9 +251,22 @@ def test_the_rates_follow_from_the_counts_and_times(tiny_loaded):
         assert facts.prefill_tps == pytest.approx((facts.prompt_tokens - facts.cached_tokens) / facts.prefill_s)
         assert facts.decode_tps == pytest.approx((facts.output_tokens - 1) / facts.decode_s)
         assert 0 < facts.prefill_s <= facts.ttft_s
-        assert facts.kv_bytes == sum(layer.nbytes for layer in session.cache.layers) > 0
+        held = facts.prompt_tokens + facts.output_tokens - 1  # Nothing was asked of the last one.
+        assert facts.kv_bytes == held * session.loaded.facts.kv_bytes_per_token > 0
         assert facts.peak_bytes > facts.weights_bytes > 0
         assert {event.ttft_s for event in answer.events if isinstance(event, TextDelta)} == {facts.ttft_s}
+
+
+@pytest.mark.parametrize("kv_bits", ["off", "8"])
+@pytest.mark.parametrize("kind", ["growing", "sliding", "recurrent"])
+def test_a_replys_cache_is_its_own_share_whatever_was_there_before(tiny_loaded, kind, kv_bits):
+    loaded = tiny_loaded(kind)
+    alone = ask(Session(loaded), HELLO, sampling=SHORT, kv_bits=kv_bits).facts
+    session = Session(loaded)
+    long = ask(session, user("The quick brown fox jumps. " * 8), sampling=SHORT, kv_bits=kv_bits).facts
+    after = ask(session, HELLO, sampling=SHORT, kv_bits=kv_bits).facts
+    assert (after.prompt_tokens, after.output_tokens) == (alone.prompt_tokens, alone.output_tokens)
+    assert 0 < after.kv_bytes == alone.kv_bytes < long.kv_bytes
 
 
 @pytest.mark.parametrize("script", ["It is Paris.", ""])

@@ -177,6 +177,13 @@ def test_what_left_while_a_reply_was_made_is_found_in_its_prompt(tiny_loaded):
     assert seen == {(False, False), (False, True), (True, False), (True, True)}
 
 
+def test_a_reply_in_a_full_window_takes_what_is_predicted_for_its_length(tiny_loaded):
+    session = session_of(tiny_loaded, context=400)
+    for _, answer in long_chat(session, 8, context=64):
+        seen = min(64, len(session.cache.tokens))
+        assert answer.facts.kv_bytes == seen * session.loaded.facts.kv_bytes_per_token
+
+
 @pytest.mark.parametrize("when", ["roll", "stop"])
 def test_a_reply_longer_than_the_trained_length_goes_on_or_stops(tiny_loaded, when):
     session = session_of(tiny_loaded, context=96)

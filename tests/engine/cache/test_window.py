@@ -223,6 +223,20 @@ def test_the_newest_rows_are_plain_in_every_precision():
 # Bytes
 
 
+@pytest.mark.parametrize("bits", [(None, None), (8, 8), (8, 4), (4, 4)])
+@pytest.mark.parametrize("lengths", [[1], [40], [63, 1], [64, 30], [100, 100], [300, 1, 1], [70, *[1] * 90]])
+def test_what_is_seen_takes_no_more_than_the_rows_in_use(bits, lengths):
+    bounded, free = WindowCache(100, pinned=4, bits=bits), WindowCache(None, bits=bits)
+    row = 2 * rows(1).nbytes
+    for cache in (bounded, free):
+        fill(cache, *lengths)
+        seen = min(cache.size(), cache.window or cache.size())
+        assert 0 < cache.seen_bytes <= min(cache.nbytes, seen * row)
+        assert bits != (None, None) or cache.seen_bytes == seen * row
+    free.trim(free.size())
+    assert free.seen_bytes == 0
+
+
 @pytest.mark.parametrize(("bits", "at_most"), [((8, 8), 0.55), ((8, 4), 0.43), ((4, 4), 0.30)])
 def test_bytes_of_a_quantized_window_against_bfloat16(bits, at_most):
     plain, quantized = WindowCache(1024, pinned=64), WindowCache(1024, pinned=64, bits=bits)
