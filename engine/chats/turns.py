@@ -30,6 +30,12 @@ def stretches(messages: Iterable[StoredMessage]) -> list[tuple[Message, str]]:
     return found
 
 
+def is_unanswered(messages: Iterable[StoredMessage]) -> bool:
+    """Return whether an active path ends with a question that a next message would become one turn with."""
+    told = _told(messages)
+    return bool(told) and told[-1].role == "user"
+
+
 def written(message: StoredMessage) -> tuple[tuple[int, ...], str]:
     """Return the token ids a reply was written with and the fingerprint of the model; none of another message."""
     facts = message.facts if message.role == "assistant" else None

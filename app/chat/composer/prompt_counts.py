@@ -6,6 +6,7 @@ from dataclasses import replace
 from PySide6.QtCore import QObject, QTimer
 
 from app.bridge import Bridge
+from app.chat.composer.count_words import Mine, note, tip
 from app.chat.composer.token_estimate import about
 from app.chat.controller import ChatController
 from app.chat.page import ChatPage
@@ -14,10 +15,10 @@ from engine.chats.attachment import framed, with_attachments
 from engine.chats.records import StoredMessage
 from engine.chats.request import compose
 from engine.chats.store import ChatStore
+from engine.chats.turns import is_unanswered
 from engine.core.errors import FlintError
 from engine.core.messages import CountPrompt, Event, PromptCounted
 from engine.core.preferences import Preferences
-from engine.core.sizes import count_text, figure
 
 COUNT_AFTER_MS = 150
 ESTIMATE_AFTER_MS = 400
@@ -47,6 +48,7 @@ class PromptCounts(QObject):
         self._replies, self._chat, self._page = replies, chat, page
         self._loaded_model = loaded_model
         self._asked, self._at_rest = "", True
+        self._mine = Mine()
         self._counted: tuple[int, ...] = ()
         self._growing: StoredMessage | None = None
         self._late = QTimer(self, singleShot=True, interval=ESTIMATE_AFTER_MS)
@@ -122,6 +124,7 @@ class PromptCounts(QObject):
         except FlintError:
             return  # It is told when the message is sent.
         self._asked, self._at_rest = self._bridge.new_id("count"), not self._chat.busy
+        self._mine = Mine(draft is not None and bool(draft.text.strip()), draft is not None, is_unanswered(messages))
         self._counted = tuple(item.number for item in self._page.composer.attachments.items if item.attachment)
         if not self._page.composer.note:
             self._late.start()
@@ -134,44 +137,7 @@ class PromptCounts(QObject):
         if self._at_rest and not self._chat.busy:
             self._chat.context_changed.emit(event.tokens, event.context)
         composer = self._page.composer
-        text, warned = note(event)
-        composer.set_note(text, tip(event), warned=warned)
+        text, warned = note(event, self._mine)
+        composer.set_note(text, tip(event, self._mine), warned=warned)
         if self._counted == tuple(item.number for item in composer.attachments.items if item.attachment):
             composer.attachments.set_tokens(event.texts)
-
-
-def note(counted: PromptCounted) -> tuple[str, bool]:
-    """Return what the composer says of a count, and whether it is a warning."""
-    if counted.words and (not counted.fits or counted.words >= counted.context):
-        return f"{count_text(counted.tokens, 'token', short=True)}, the context holds {figure(counted.context)}", True
-    if not counted.words:
-        return f"{count_text(counted.cached, 'token', short=True)} cached" if counted.cached else "", False
-    words = count_text(counted.words, "token", short=True)
-    return f"{words}, {figure(counted.cached)} cached" if counted.cached else words, False
-
-
-def tip(counted: PromptCounted) -> str:
-    """Return the sentences behind the note; their figures add up, and are those the inspector shows of the same prompt."""
-    which = "The whole prompt" if counted.words else "The conversation so far"
-    sentences = [
-        f"{which} has {count_text(counted.tokens, 'token')}{_parts(counted)}.",
-        f"{counted.cached:,} of them are cached and need not be read again, {counted.tokens - counted.cached:,} are to read.",
-        f"The context holds {counted.context:,}.",
-    ]
-    if counted.left_out:
-        gone = "message is" if counted.left_out == 1 else f"{counted.left_out:,} messages are"
-        sentences.append(f"To fit, the oldest {gone} left out.")
-    if not counted.fits or counted.words >= counted.context:
-        sentences.append("Shorten the message, take a file away, or raise the context length in the settings.")
-    return " ".join(sentences)
-
-
-def _parts(counted: PromptCounted) -> str:
-    """Return whose the tokens of a prompt are; nothing where the template changes words, so that nobody can tell."""
-    if not counted.said:
-        return ""
-    files, before = sum(counted.texts), counted.said - counted.words
-    in_files = f" ({files:,} in files)" if 0 < files <= counted.words else ""
-    parts = [f"your message {counted.words:,}{in_files}"] if counted.words else []
-    parts += [f"{'what was said before' if counted.words else 'what was said'} {before:,}"] if before else []
-    return f": {', '.join(parts)}, the template's own {counted.tokens - counted.said:,}"

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from PySide6.QtCore import Qt
 
-from app.chat.composer.prompt_counts import note, tip
+from app.chat.composer.count_words import Mine, note, tip
 from app.chat.composer.token_estimate import about, estimate
 from engine.chats.attachment import Attachment
 from engine.core.messages import CountPrompt, PromptCounted, TextDelta
@@ -59,7 +59,7 @@ def agrees(flint):
     flint.wait(lambda: flint.ends(asked))
     anew = counts(flint)[-1]
     assert replace(on_its_own, request_id=asked) == anew
-    assert hover == tip(anew)
+    assert hover == tip(anew, window.counts._mine)
     return anew.tokens
 
 
@@ -182,9 +182,9 @@ def test_a_count_that_comes_late_is_let_pass(flint):
     ],
 )
 def test_the_words_of_a_count(counted, words, warned):
-    assert note(counted) == (words, warned)
-    assert ("oldest 4 messages" in tip(counted)) == (counted.left_out == 4)
-    assert ("Shorten" in tip(counted)) == warned
+    assert note(counted, Mine()) == (words, warned)
+    assert ("oldest 4 messages" in tip(counted, Mine())) == (counted.left_out == 4)
+    assert ("Shorten" in tip(counted, Mine())) == warned
 
 
 @pytest.mark.parametrize(
@@ -197,8 +197,9 @@ def test_the_words_of_a_count(counted, words, warned):
         ),
         (
             PromptCounted("c", 341, 312, 0, 512, texts=(200, 88), said=312),
-            "The whole prompt has 341 tokens: your message 312 (288 in files), the template's own 29. "
-            "0 of them are cached and need not be read again, 341 are to read. The context holds 512.",
+            "The whole prompt has 341 tokens: your message 312 (288 in files, 24 in the words and the empty lines between), "
+            "the template's own 29. "
+            "341 tokens are to read. The context holds 512.",
         ),
         (
             PromptCounted("c", 256, 0, 252, 512, said=219),
@@ -207,12 +208,96 @@ def test_the_words_of_a_count(counted, words, warned):
         ),
         (
             PromptCounted("c", 20, 1, 0, 512),
-            "The whole prompt has 20 tokens. 0 of them are cached and need not be read again, 20 are to read. The context holds 512.",
+            "The whole prompt has 20 tokens. 20 tokens are to read. The context holds 512.",
         ),
     ],
 )
 def test_the_figures_behind_a_count_add_up(counted, says):
-    assert tip(counted) == says
+    assert tip(counted, Mine()) == says
+
+
+@pytest.mark.parametrize(
+    ("tokens", "cached", "says"),
+    [
+        (20, 0, "20 tokens are to read."),
+        (1, 0, "1 token is to read."),
+        (20, 1, "1 of them is cached and need not be read again, 19 are to read."),
+        (20, 19, "19 of them are cached and need not be read again, 1 is to read."),
+        (20, 20, "All of them are cached and need not be read again."),
+    ],
+)
+def test_none_one_and_all_are_said_as_people_say_them(tokens, cached, says):
+    assert f" {says} " in tip(PromptCounted("c", tokens, 0, cached, 512), Mine())
+
+
+@pytest.mark.parametrize(
+    ("counted", "short", "says"),
+    [
+        (
+            PromptCounted("c", 431, 0, 425, 256),
+            "250 tokens cached",
+            "The context holds 256: the oldest 175 leave it. "
+            "250 of those that stay are cached and need not be read again, 6 are to read.",
+        ),
+        (
+            PromptCounted("c", 257, 9, 200, 256),
+            "9 tokens, 199 cached",
+            "The context holds 256: the oldest 1 leaves it. "
+            "199 of those that stay are cached and need not be read again, 57 are to read.",
+        ),
+        (
+            PromptCounted("c", 431, 9, 100, 256),
+            "9 tokens",
+            "The context holds 256: the oldest 175 leave it. 331 tokens are to read.",
+        ),
+    ],
+)
+def test_of_a_context_that_rolls_it_tells_what_leaves_and_what_is_known_of_the_rest(counted, short, says):
+    assert note(counted, Mine()) == (short, False)
+    assert tip(counted, Mine()).endswith(says)
+
+
+@pytest.mark.parametrize(
+    ("mine", "short", "named"),
+    [
+        (
+            Mine(False, False, True),
+            "6 tokens unanswered, 91 cached",
+            "The conversation so far has 97 tokens: the question without a reply 6,",
+        ),
+        (Mine(True, True, True), "6 tokens, 91 cached", "tokens: your message and the question without a reply before it 6,"),
+        (Mine(), "6 tokens, 91 cached", "The whole prompt has 97 tokens: your message 6,"),
+    ],
+)
+def test_the_last_message_is_called_what_it_is(mine, short, named):
+    counted = PromptCounted("c", 97, 6, 91, 512, said=60)
+    assert note(counted, mine) == (short, False)
+    assert named in tip(counted, mine)
+
+
+def test_nobody_is_told_to_shorten_a_message_that_is_not_there(flint):
+    asked = flint.ask("fox " * 600).parent_id
+    flint.window.message_actions.delete(flint.stored()[-1].id)
+    flint.wait(lambda: "unanswered" in told(flint))
+    assert "the question without a reply" in flint.window.page.composer.foot.note.toolTip()
+    flint.window.chat.set_setting("context", 256)
+    flint.window.chat.settings_changed.emit()
+    flint.wait(lambda: "the context holds 256" in told(flint))
+    hover = flint.window.page.composer.foot.note.toolTip()
+    assert "Shorten" not in hover
+    assert "Edit or delete the question without a reply" in hover
+    assert flint.stored()[-1].id == asked
+    flint.type("Now")
+    flint.wait(lambda: "Shorten the message" in flint.window.page.composer.foot.note.toolTip())
+
+
+@pytest.mark.parametrize(
+    ("mine", "where"),
+    [(Mine(False), "the empty lines between them"), (Mine(), "the words and the empty lines between")],
+)
+def test_chips_and_what_is_between_them_are_the_whole_message(mine, where):
+    counted = PromptCounted("c", 220, 196, 0, 512, texts=(22, 25, 17, 105, 19), said=196)
+    assert f"your message 196 (188 in files, 8 in {where})," in tip(counted, mine)
 
 
 def figures(text):
@@ -231,8 +316,9 @@ def test_composer_and_inspector_tell_the_same_figures_of_the_same_prompt(flint, 
     flint.wait(lambda: panel.target == "What would be sent next" and panel.head.text.endswith("to read"))
     note = flint.window.page.composer.foot.note.toolTip()
     total, mine, *in_files, before, own, cached, read, _ = figures(note)
-    assert len(in_files) == files
+    assert len(in_files) == 2 * files
     assert total == mine + before + own == cached + read
+    assert not files or sum(in_files) == mine
     flint.wait(lambda: figures(panel.head.text) == [total, cached, read])
     assert told(flint).startswith(f"{mine} tokens")
 
