@@ -23,7 +23,7 @@ from engine.models.hub import Hub
 from engine.models.hub_facts import check_files
 from engine.models.hub_variants import check_id
 from engine.models.names import human_name
-from engine.models.repository_download import RepositoryDownload, alone, repository_folder
+from engine.models.repository_download import RepositoryDownload, alone, remove_empty_repository, repository_folder
 from engine.models.superseded import noted_in, sweep
 from engine.models.transfer import OWN
 
@@ -252,7 +252,7 @@ class DownloadQueue:
         if work is None:
             self._remove_remains(item.download)
         elif not finished:
-            with contextlib.suppress(OSError):
+            with contextlib.suppress(OSError, FlintError), alone(self._cache, item.download.model_id):
                 work.remove()
         if item.download.model_id not in self._items:  # Somebody may have begun it anew.
             self._told(item.download, True)
@@ -263,9 +263,10 @@ class DownloadQueue:
         others = [item.download for item in self._items.values() if item.download.state != "done"]
         if download.state == "done" or folder in [repository_folder(self._cache, one.model_id) for one in others]:
             return
-        for path in (folder / "blobs").glob(f"*{OWN}*"):
-            with contextlib.suppress(OSError):
-                path.unlink()
+        with contextlib.suppress(OSError, FlintError), alone(self._cache, download.model_id):
+            for path in (folder / "blobs").glob(f"*{OWN}*"):
+                path.unlink(missing_ok=True)
+            remove_empty_repository(folder)
 
     def _write(self) -> None:
         rows = [dataclasses.asdict(replace(item.download, rate=None, left_s=None)) for item in self._items.values()]

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
+from typing import TextIO
 
 from engine.core.disk import write_whole
 from engine.core.errors import DiskFull, FlintError, Stopped, UsageError
@@ -43,15 +44,45 @@ def alone(cache: Path, model_id: str) -> Iterator[None]:
 
     Raises `UsageError` where another process holds it.
     """
-    lock = cache / ".locks" / repository_folder(cache, model_id).name / "flint.lock"
-    with cache_errors(lock):
+    repository = repository_folder(cache, model_id)
+    lock = cache / ".locks" / repository.name / "flint.lock"
+    with cache_errors(lock), _locked(lock, model_id):
+        try:
+            yield
+        finally:
+            if not repository.exists():
+                with contextlib.suppress(OSError):
+                    lock.unlink()
+                remove_empty(lock.parent, lock.parent.parent)
+
+
+def _locked(lock: Path, model_id: str) -> TextIO:
+    while True:
         lock.parent.mkdir(parents=True, exist_ok=True)
-    with cache_errors(lock), lock.open("w") as held:
+        try:
+            held = lock.open("w")
+        except FileNotFoundError:  # Whoever had it before took the folder away just now.
+            continue
         try:
             fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if lock.exists() and os.path.samestat(os.fstat(held.fileno()), lock.stat()):
+                return held
+            held.close()  # And so did they with the file.
         except BlockingIOError:
+            held.close()
             raise UsageError(f"Another Flint is fetching {model_id}.", "Wait for it, or pause it there.") from None
-        yield
+
+
+def remove_empty(*folders: Path) -> None:
+    """Take away those of some folders that hold nothing, in their order."""
+    for folder in folders:
+        with contextlib.suppress(OSError):
+            folder.rmdir()
+
+
+def remove_empty_repository(folder: Path) -> None:
+    """Take away what is empty of a repository's folder, and the folder itself where nothing else is in it."""
+    remove_empty(folder / "blobs", folder / "snapshots", folder / "refs", folder)
 
 
 @dataclass
@@ -114,8 +145,12 @@ class RepositoryDownload:
             blobs.mkdir(parents=True, exist_ok=True)
         transfers = self._transfers(blobs)
         self.done_bytes = sum(transfer.done_bytes for transfer in transfers)
-        self._check_space()
-        self._fetch([transfer for transfer in transfers if not transfer.complete])
+        try:
+            self._check_space()
+            self._fetch([transfer for transfer in transfers if not transfer.complete])
+        except BaseException:
+            remove_empty_repository(self.folder)  # Where it was refused before anything came.
+            raise
         before = self._newest()
         with cache_errors(self.snapshot):
             self._link()
@@ -150,9 +185,7 @@ class RepositoryDownload:
                 path.unlink(missing_ok=True)
             if str(blob.resolve()) not in used:
                 blob.unlink(missing_ok=True)
-        for folder in (self.folder / "blobs", self.folder / "snapshots", self.folder / "refs", self.folder):
-            with contextlib.suppress(OSError):
-                folder.rmdir()
+        remove_empty_repository(self.folder)
 
     def _transfers(self, blobs: Path) -> list[Transfer]:
         watch = Watch(self._moved, self._abort.is_set)

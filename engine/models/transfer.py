@@ -99,7 +99,11 @@ class Transfer:
                 while done < self._file.size_bytes:
                     done = self._stream(target, done)
             finally:
-                self._save(target, target.tell())
+                if target.tell() or not self._file.size_bytes:
+                    self._save(target, target.tell())
+                else:  # Refused, or cut before the first byte: nothing is there to go on with.
+                    self._partial.unlink(missing_ok=True)
+                    self._sure.unlink(missing_ok=True)
 
     def _stream(self, target: BinaryIO, done: int) -> int:
         """Append what one request brings; return how far the file is now. Short answers are asked for again."""

@@ -305,6 +305,27 @@ def test_a_gate_stops_it_with_the_page_that_opens_it(engine, server):
     engine.state("done")
 
 
+def test_a_refused_download_and_its_row_leave_nothing(engine, server):
+    server.repositories[NAME].gated = "auto"
+    engine.ask(StartDownload, NAME)
+    engine.state("failed")
+    engine.ask(CancelDownload, NAME)
+    assert [*cache_folder(os.environ).rglob("*")] == []
+
+
+def test_a_paused_download_that_is_cancelled_leaves_nothing(engine, server):
+    slow(server)
+    engine.ask(StartDownload, NAME)
+    engine.wait(lambda change: change.download.done_bytes > 0)
+    engine.ask(PauseDownload, NAME)
+    engine.state("paused")
+    engine.ask(CancelDownload, NAME)
+    end = time.monotonic() + LONG_S
+    while [*cache_folder(os.environ).rglob("*")] and time.monotonic() < end:
+        time.sleep(0.01)
+    assert [*cache_folder(os.environ).rglob("*")] == []
+
+
 def test_a_token_is_kept_private_and_one_that_is_refused_is_not(engine, server):
     server.tokens.add("hf_good")
     (failed,) = engine.ask(SetHubToken, "hf_bad")

@@ -352,3 +352,29 @@ def test_killed_at_twenty_moments_it_ends_with_the_right_bytes_and_fetches_littl
         assert (found.snapshot / path).resolve().name == stored.etag
     again = server.bytes_sent("cdn/") - total
     assert again <= kills * (len(sizes) + 1) * (CHUNK + 2_000_000), again
+
+
+@pytest.mark.parametrize(
+    "prepare",
+    [
+        lambda server: server.repositories.pop(NAME),
+        lambda server: setattr(server.repositories[NAME], "gated", "auto"),
+        lambda server: server.fault("/resolve/", status=403, times=None),
+        lambda server: server.fault("/resolve/", status=404, times=None),
+    ],
+)
+def test_where_nothing_was_fetched_nothing_is_left(server, capsys, prepare):
+    prepare(server)
+    assert run(["models", "pull", NAME]) != 0
+    cache = cache_folder(os.environ)
+    assert [*cache.rglob("*")] == []
+    assert run(["models", "list", "--json"]) == 0
+    assert NAME not in lines(capsys)[0][-1]
+
+
+def test_what_was_fetched_before_a_refusal_stays(server, capsys):
+    server.fault("model.safetensors", status=403, times=None)
+    assert run(["models", "pull", NAME]) == 39
+    server.faults.clear()
+    assert run(["models", "pull", NAME]) == 0
+    assert not [*cache_folder(os.environ).rglob("*.flint.*")]
