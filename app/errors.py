@@ -9,6 +9,7 @@ from PySide6.QtCore import SignalInstance
 
 from engine.core import errors
 from engine.core.errors import ErrorInfo, FlintError, describe
+from engine.core.machine import THIS_MACHINE
 from engine.core.record import Record
 
 type Place = Literal["", "models", "settings"]
@@ -21,7 +22,7 @@ _TRACEBACK = re.compile(r"Traceback \(most recent call last\)|^\s*File \".*\", l
 _WINDOW_HINTS = {
     errors.UsageError.code: "Check what was entered, then try again.",
     errors.SettingsError.code: "Choose a value inside the bounds shown beside the setting.",
-    errors.ModelNotFound.code: "Models shows what is on this machine. It may have been moved or deleted.",
+    errors.ModelNotFound.code: f"Models shows what is on {THIS_MACHINE}. It may have been moved or deleted.",
     errors.NoModelLoaded.code: "Choose a model at the top of the window.",
     errors.EngineStopped.code: "Close Flint and open it again. What was written is saved.",
 }

@@ -19,6 +19,7 @@ from engine.core.connection import Connection
 from engine.core.errors import FlintError, ModelNotFound, NoModelLoaded, Stopped, describe
 from engine.core.facts import MemoryGuard, ModelEntry, Weights
 from engine.core.keep_messages import ModelTemplate, QuantizeModel, QuantizeProgress, SetModelTemplate
+from engine.core.machine import THIS_MACHINE
 from engine.core.messages import (
     TERMINALS,
     Cancel,
@@ -400,7 +401,7 @@ class Worker:
     def _preferred(self) -> ModelEntry:
         entry = preferred(self.library.entries())
         if entry is None:
-            raise ModelNotFound("There is no model on this machine.", "Import a GGUF file first.")
+            raise ModelNotFound(f"There is no model on {THIS_MACHINE}.", "Import a GGUF file first.")
         return entry
 
     def _generate(self, job: _Job, command: Generate) -> None:

@@ -1,6 +1,5 @@
 """The empty chat: what the model is doing, and something to begin with."""
 
-import sys
 from collections.abc import Sequence
 from typing import Literal
 
@@ -13,10 +12,9 @@ from app.chat.prompt_card import PromptCard
 from app.chat.welcome_cards import FailureCard, NoModelCard, ProgressCard
 from app.chat.words import Words
 from app.theme import Theme
+from engine.core.machine import THIS_MACHINE
 
 type WelcomeState = Literal["progress", "ready", "no-model", "failure"]
-
-MACHINE = "Mac" if sys.platform == "darwin" else "computer"
 
 _COLUMN, _MARGIN = 560, 24
 _TOP, _LEAST_TOP, _BOTTOM, _TALL = 84, 24, 20, 676
@@ -102,7 +100,7 @@ class Welcome(QScrollArea):
     def show_progress(self, name: str, fraction: float, detail: str, *, first: bool = False) -> None:
         """Show that the model `name` is being got ready, `fraction` from 0 to 1; `first` when it is Flint's first launch."""
         if first:
-            room = f": this {MACHINE} has room for about {self._room_gb} GB." if self._room_gb >= 1 else "."
+            room = f": {THIS_MACHINE} has room for about {self._room_gb} GB." if self._room_gb >= 1 else "."
             more = f"A small starter comes with Flint, so you can begin at once. For real work, pick a larger model{room}"
             self._head("Getting the first model ready", more)
         else:
@@ -113,14 +111,14 @@ class Welcome(QScrollArea):
 
     def show_ready(self, name: str) -> None:
         """Show that the model `name` waits for a question; "" when it is better not named."""
-        answer = f"{name} answers, on this {MACHINE} alone." if name else f"Answered on this {MACHINE} alone."
+        answer = f"{name} answers, on {THIS_MACHINE} alone." if name else f"Answered on {THIS_MACHINE} alone."
         self._head("What would you like to know?", answer)
         self._prompts_title.say("Something to begin with")
         self._show("ready")
 
     def show_no_model(self, places: Sequence[str] = _PLACES) -> None:
         """Show that there is no model yet, where they are looked for (a line each), and how to bring one."""
-        more = f"Flint answers with a language model that is kept on this {MACHINE}. Bring one, and you can begin."
+        more = f"Flint answers with a language model that is kept on {THIS_MACHINE}. Bring one, and you can begin."
         self._head("No model here yet", more)
         self._no_model.show_places(places)
         self._show("no-model")
@@ -185,7 +183,7 @@ class Welcome(QScrollArea):
 
     def _lock_line(self) -> QHBoxLayout:
         words = Words(self._theme, "caption", "ink-3")
-        words.say(f"Models run on this {MACHINE} and your chats stay on it: nothing you write leaves it.")
+        words.say(f"Models run on {THIS_MACHINE} and your chats stay on it: nothing you write leaves it.")
         row = QHBoxLayout()
         row.setSpacing(6)
         row.addStretch(1)

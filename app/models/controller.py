@@ -12,6 +12,7 @@ from engine.chats.store import ChatStore
 from engine.core.context import context_limit
 from engine.core.errors import ErrorInfo, FlintError, ModelBroken, ModelNotFound
 from engine.core.facts import LoadedModel, MemoryGuard, ModelEntry, Weights
+from engine.core.machine import THIS_MACHINE
 from engine.core.messages import (
     Cancelled,
     Event,
@@ -243,7 +244,7 @@ class ModelController(QObject):
         if entry:
             return ModelBroken(entry.problem, instead + ModelBroken.default_hint).info()
         hint = "If it was moved, move it back; else download or import it again."
-        return ModelNotFound(f"The model used last, {model_id}, is not on this machine any more.", instead + hint).info()
+        return ModelNotFound(f"The model used last, {model_id}, is not on {THIS_MACHINE} any more.", instead + hint).info()
 
     def _preferred(self) -> str:
         """The model used last, else the starter, else whatever is ready."""

@@ -37,6 +37,7 @@ from app.widgets.segmented import Segmented
 from app.widgets.toast import Toaster
 from engine.core.errors import FlintError
 from engine.core.facts import ModelEntry
+from engine.core.machine import THIS_MACHINE
 
 if TYPE_CHECKING:
     from app.models.discover import Discover
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
 
 FIRST_SIZE, LEAST_SIZE = (1080, 710), (880, 600)
 _HEADER, _LIST, _FIELD, _FOOT = 52, 456, 400, 32
-_HINTS = {"discover": "Search models on Hugging Face", "machine": "Filter models on this machine"}
+_HINTS = {"discover": "Search models on Hugging Face", "machine": f"Filter models on {THIS_MACHINE}"}
 _FILE_FILTER = "GGUF models (*.gguf *.GGUF);;All files (*)"
 
 type ChooseFile = Callable[[QWidget, Callable[[str], None]], None]
@@ -86,7 +87,7 @@ class ModelsDialog(QDialog):
         self.setMinimumSize(*LEAST_SIZE)
         self.resize(*FIRST_SIZE)
         self.setAcceptDrops(True)
-        self.search = FilterField(theme, "modelSearch", "Filter models on this machine", self)
+        self.search = FilterField(theme, "modelSearch", f"Filter models on {THIS_MACHINE}", self)
         self.results = ResultsView(theme, self._model, self)
         self.detail = ModelDetail(theme, self)
         self._import = Button(theme, "Import…", parent=self)
@@ -100,7 +101,9 @@ class ModelsDialog(QDialog):
         self._downloads: DownloadList | None = None
         if hub is not None:
             self.discover, self._downloads = hub.make_pages(self)
-        self._where = Segmented(theme, (("discover", "Discover"), ("machine", "On this Mac")), "Models shown", parent=self)
+        self._where = Segmented(
+            theme, (("discover", "Discover"), ("machine", f"On {THIS_MACHINE}")), "Models shown", parent=self
+        )
         self._words: dict[str, str] = {}
         self._search_later = Debounce(self._search_hub, self)
         self._overlay = DropOverlay(theme, self)
@@ -375,7 +378,7 @@ class _ListSide(QWidget):
 
     def show_nothing(self, query: str) -> None:
         """Say that nothing matches `query`; an empty one takes that back."""
-        self._nothing.setText(f"No model on this machine matches “{query}”." if query else "")
+        self._nothing.setText(f"No model on {THIS_MACHINE} matches “{query}”." if query else "")
         self._nothing.setVisible(bool(query))
 
     def paintEvent(self, _event: QPaintEvent) -> None:

@@ -6,13 +6,14 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 from app.theme import Theme
 from app.widgets.button import Button, PrimaryButton
 from app.widgets.label import Label
+from engine.core.machine import THIS_MACHINE
 
 _WIDTH = 420
-_TITLE = "No model on this machine yet"
+_TITLE = f"No model on {THIS_MACHINE} yet"
 _WAYS = (
     "Import a GGUF file: drop it anywhere in this window, or choose it with the button below. Flint converts it once.",
-    "Discover says which models of Hugging Face run on this machine, and fetches them. What is in its cache already is found "
-    "by itself and used where it is.",
+    f"Discover says which models of Hugging Face run on {THIS_MACHINE}, and fetches them. What is in its cache already is "
+    "found by itself and used where it is.",
 )
 
 

@@ -23,6 +23,7 @@ from app.widgets.text_field import TextField
 from app.widgets.typed_number import read
 from engine.core.context import context_limit
 from engine.core.errors import ModelBroken, SettingsError
+from engine.core.machine import THIS_MACHINE
 from engine.core.settings import BY_NAME
 from engine.models.facts import config_of, read_facts
 from engine.models.fit import Fit
@@ -220,7 +221,7 @@ class FitCard(QWidget):
         self._needs.set_role("ink" if found.verdict.fits else "critical")
         self.setAccessibleName(f"{self._needs.text()}. {found.verdict.reason}")
         speed = f"at most {rate_text(found.rate)} with the window half full"
-        self._rate.show_words(speed if found.rate else "speed not known on this machine")
+        self._rate.show_words(speed if found.rate else f"speed not known on {THIS_MACHINE}")
         self._sum.show_words(sum_line(self._config, fit))
         self._all.show()
         shares = (

@@ -10,6 +10,7 @@ from app.models.hub_words import PERMISSIVE, bits_of, licence_text
 from app.models.model_list import Index
 from app.models.words import SEPARATOR, size_text
 from engine.core.hub_facts import Download, HubModel
+from engine.core.machine import THIS_MACHINE
 from engine.core.record import Record
 from engine.core.sizes import GIGABYTE
 from engine.models.hub_facts import GGUF
@@ -56,7 +57,7 @@ class HubRow(Record):
     def badge(self) -> tuple[str, BadgeKind, str]:
         """The text, kind and icon of its badge."""
         if self.here or (self.download and self.download.state == "done"):
-            return "On this Mac", "plain", "check"
+            return f"On {THIS_MACHINE}", "plain", "check"
         if self.download and self.download.state in ("paused", "failed"):
             return ("Paused", "plain", "pause") if self.download.state == "paused" else ("Stopped", "failed", "warn")
         if self.download:

@@ -15,6 +15,7 @@ from app.widgets.filter_field import FilterField
 from app.widgets.frame import draw_frame, draw_hairline
 from app.widgets.label import Label
 from engine.core.facts import ModelEntry
+from engine.core.machine import THIS_MACHINE
 
 WIDTH = 360
 FILTER_FROM = 9
@@ -22,7 +23,7 @@ MODELS_KEYS = "Ctrl+Shift+M"
 _RADIUS, _EDGE, _LINE = 8, 5, 9
 _FILTER = 28 + 8
 _MOST_ROWS = 9
-_NONE_ON_MACHINE = "No model on this machine yet. Open Models to get one."
+_NONE_ON_MACHINE = f"No model on {THIS_MACHINE} yet. Open Models to get one."
 _NOTHING_FOUND = "No model matches."
 
 
@@ -196,7 +197,7 @@ class PopoverCard(QFrame):
 
     def _set_up_list(self) -> None:
         self.list.setObjectName("modelPickerList")
-        self.list.setAccessibleName("Models on this machine")
+        self.list.setAccessibleName(f"Models on {THIS_MACHINE}")
         self.list.setModel(self._model)
         self.list.setItemDelegate(PickerDelegate(self._theme, WIDTH - 2, self.list))
         self.list.setFrameShape(QFrame.Shape.NoFrame)

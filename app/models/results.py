@@ -11,6 +11,7 @@ from app.models.row_view import RowDelegate, RowView, draw_line
 from app.models.words import SEPARATOR, context_text, size_text, stored_as
 from app.theme import Theme
 from engine.core.facts import ModelEntry
+from engine.core.machine import THIS_MACHINE
 from engine.models.fact_words import origin_badge
 
 _GAP = 8
@@ -24,7 +25,7 @@ class ResultsView(RowView):
     def __init__(self, theme: Theme, model: QAbstractListModel, parent: QWidget | None = None) -> None:
         super().__init__(model, parent)
         self.setObjectName("modelResults")
-        self.setAccessibleName("Models on this machine")
+        self.setAccessibleName(f"Models on {THIS_MACHINE}")
         self.setItemDelegate(ResultsDelegate(theme, self))
 
 

@@ -10,6 +10,7 @@ from app.widgets.label import Label
 from app.widgets.link import Link
 from app.widgets.spinner import Spinner
 from engine.core.errors import ErrorInfo
+from engine.core.machine import THIS_MACHINE
 
 _NO_CALL = "Nothing was asked of the network yet. Type a name and press Return to search Hugging Face."
 
@@ -63,7 +64,7 @@ class SearchState(QWidget):
 
     def show_recommended(self) -> None:
         """Say that these are Flint's own recommendations."""
-        self._show("Recommended for this machine", _NO_CALL, popular=True)
+        self._show(f"Recommended for {THIS_MACHINE}", _NO_CALL, popular=True)
 
     def show_searching(self, query: str) -> None:
         """Say that the hub is asked."""

@@ -14,6 +14,7 @@ from engine.cli.reply import as_json as reply_json
 from engine.cli.setting_flags import with_setting_flags
 from engine.core.errors import FlintError, ModelNotFound, UsageError
 from engine.core.facts import ModelEntry
+from engine.core.machine import THIS_MACHINE
 from engine.core.paths import locate
 from engine.core.preferences import Preferences
 from engine.core.setting import Value
@@ -83,7 +84,7 @@ def _model_id(host: Host, store: ChatStore, asked: str | None, chat_id: str | No
         _usable(host.library, of_chat) or _usable(host.library, store.recall(LAST_MODEL)) or preferred(host.library.entries())
     )
     if found is None:
-        raise ModelNotFound("There is no model on this machine.", "Import one: flint models import FILE.gguf")
+        raise ModelNotFound(f"There is no model on {THIS_MACHINE}.", "Import one: flint models import FILE.gguf")
     if of_chat and found.id != of_chat:
         note(f"The chat's model {of_chat} can't be used here; {found.name} answers.")
     return found.id

@@ -20,6 +20,7 @@ from engine.chats.store import ChatStore
 from engine.cli.models import open_library
 from engine.cli.output import print_json
 from engine.core.errors import FlintError
+from engine.core.machine import THIS_MACHINE
 from engine.core.paths import Paths, locate, resource
 from engine.core.preferences import Preferences
 from engine.core.setting import GB
@@ -169,7 +170,7 @@ def _models() -> Iterator[Check]:
     entries = open_library().entries()
     usable = [entry for entry in entries if not entry.problem]
     if not usable:
-        yield Check("Models", "note", "none on this machine", "Import one: flint models import FILE.gguf")
+        yield Check("Models", "note", f"none on {THIS_MACHINE}", "Import one: flint models import FILE.gguf")
     else:
         yield Check("Models", "ok", f"{len(usable)}: " + ", ".join(entry.name for entry in usable[:8]))
     for entry in entries:

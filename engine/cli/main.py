@@ -16,6 +16,7 @@ from engine.cli.doctor import doctor
 from engine.cli.output import Refused, complain
 from engine.core.errors import ErrorInfo, FlintError, UsageError, describe
 from engine.core.logs import keep_log
+from engine.core.machine import THIS_MACHINE
 from engine.core.paths import locate
 
 CANCELLED_EXIT_CODE = 130
@@ -29,8 +30,8 @@ _commands = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 _commands.command(help="Ask a model, and see the reply as it is written. Without PROMPT on a terminal: a conversation.")(chat)
-_commands.command(help="Say what this machine is, what works and what does not.")(doctor)
-_commands.add_typer(models.commands, name="models", help="The models on this machine.")
+_commands.command(help=f"Say what {THIS_MACHINE} is, what works and what does not.")(doctor)
+_commands.add_typer(models.commands, name="models", help=f"The models on {THIS_MACHINE}.")
 _commands.add_typer(
     cache.commands, name="cache", help="What is kept of chats that a model has read, so that they go on at once."
 )

@@ -14,6 +14,7 @@ from engine.cli.quantize import quantize_model
 from engine.cli.table import Column, print_facts, print_table
 from engine.core.errors import ErrorInfo
 from engine.core.facts import ModelEntry
+from engine.core.machine import THIS_MACHINE
 from engine.core.messages import Cancel, Cancelled, Event, Failed, ImportModel, ModelImported
 from engine.core.paths import locate
 from engine.core.preferences import Preferences
@@ -46,15 +47,15 @@ def open_library() -> Library:
     return Library(paths, Path(folder).expanduser() if folder else None)
 
 
-@commands.command("list")
+@commands.command("list", help=f"List the models on {THIS_MACHINE}.")
 def list_models(as_json: JsonFlag = False) -> None:
-    """List the models on this machine."""
+    """List what the library has."""
     entries = open_library().entries()
     if as_json:
         print_json([dataclasses.asdict(entry) for entry in entries])
         return
     if not entries:
-        note("There is no model on this machine yet. Import one: flint models import FILE.gguf")
+        note(f"There is no model on {THIS_MACHINE} yet. Import one: flint models import FILE.gguf")
         return
     print_table(LISTED, [_row(entry) for entry in entries])
     note(f"In all {size_text(keep.total_bytes(entries))}.")

@@ -2,6 +2,7 @@
 
 from typing import ClassVar
 
+from engine.core.machine import THIS_MACHINE
 from engine.core.record import Record
 
 
@@ -68,7 +69,7 @@ class ModelNotFound(FlintError):
     code = "model-not-found"
     exit_code = 10
     http_status = 404
-    default_hint = "`flint models list` shows the models on this machine."
+    default_hint = f"`flint models list` shows the models on {THIS_MACHINE}."
 
 
 class ModelBroken(FlintError):

@@ -3,6 +3,7 @@
 from typing import ClassVar
 
 from engine.core.errors import ErrorInfo, FlintError
+from engine.core.machine import THIS_MACHINE
 
 
 class HubError(FlintError):
@@ -11,7 +12,7 @@ class HubError(FlintError):
     code = "hub"
     exit_code = 30
     http_status = 502
-    default_hint = "Try again later. Models on this machine work without the hub."
+    default_hint = f"Try again later. Models on {THIS_MACHINE} work without the hub."
     passing: ClassVar[bool] = False
     """Whether it goes away by itself: downloads wait and try again."""
 
@@ -40,7 +41,7 @@ class NoNetwork(HubError):
     code = "hub-no-network"
     exit_code = 32
     http_status = 503
-    default_hint = "Check the connection. What was fetched is kept, and models on this machine work without it."
+    default_hint = f"Check the connection. What was fetched is kept, and models on {THIS_MACHINE} work without it."
     passing = True
 
     @classmethod
@@ -144,4 +145,4 @@ class Offline(HubError):
     code = "hub-offline"
     exit_code = 43
     http_status = 503
-    default_hint = "Unset HF_HUB_OFFLINE to use the hub. Models on this machine work without it."
+    default_hint = f"Unset HF_HUB_OFFLINE to use the hub. Models on {THIS_MACHINE} work without it."

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+from engine.core.machine import THIS_MACHINE
 from engine.metrics import decode_ceiling_tps
 from engine.models.fit_terms import (
     Plan,
@@ -142,7 +143,7 @@ def judge(fit: Fit, budget: int, max_buffer: int | None = None) -> Verdict:
     if over:
         return Verdict(False, over, "The weights fit, but not with a cache for this context and the reading of a prompt.")
     if max_buffer is not None and fit.largest_buffer > max_buffer:
-        return Verdict(False, 0, "One array would be larger than the largest that this Mac's GPU takes.")
+        return Verdict(False, 0, f"One array would be larger than the largest that {THIS_MACHINE}'s GPU takes.")
     return Verdict(True, 0, "It fits.")
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from engine.core.errors import ModelBroken, ModelNotFound
 from engine.core.facts import ModelEntry
+from engine.core.machine import THIS_MACHINE
 from engine.core.paths import Paths
 from engine.models import lmstudio, ollama, starter
 from engine.models.duplicates import Duplicates
@@ -123,7 +124,7 @@ class Library:
             return self._at(path.absolute(), entries)
         if path.is_absolute() or name.startswith((".", "~")) or path.suffix == ".gguf":
             raise ModelNotFound(f"There is no file or folder {path}.", "Check the path. " + ModelNotFound.default_hint)
-        raise ModelNotFound(f"There is no model “{name}” on this machine.", _hint(name, entries))
+        raise ModelNotFound(f"There is no model “{name}” on {THIS_MACHINE}.", _hint(name, entries))
 
     def name_of(self, path: Path) -> str:
         """Return what the model at a path of another app's is called; "" where the file's own name says it."""

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from engine.core.machine import THIS_MACHINE
+
 OWN_HOST, OWN_NAMESPACE = "registry.ollama.ai", "library"
 LARGEST_MANIFEST = 1 << 20
 _MODEL, _ADAPTER, _TENSOR = (f"application/vnd.ollama.image.{kind}" for kind in ("model", "adapter", "tensor"))
@@ -65,7 +67,7 @@ def _models(root: Path, manifest: Path) -> Iterator[OllamaModel]:
     blobs = [root / "blobs" / f"sha256-{digest}" for kind, digest in layers if kind == _MODEL]
     if not blobs:
         stored = _TENSOR in kinds
-        reason = "Ollama keeps it in a form of its own." if stored else "Its weights are not on this machine."
+        reason = "Ollama keeps it in a form of its own." if stored else f"Its weights are not on {THIS_MACHINE}."
         yield OllamaModel(name, manifest, reason)
         return
     problem = "It is a change to another model (an adapter), which Flint can't import." if _ADAPTER in kinds else ""

@@ -4,6 +4,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
+from engine.core.machine import THIS_MACHINE
 from tests.app.hub_window import FOX_ID, GATED_ID, LARGE_ID, QWEN, SLOW_ID, hub_on_loopback
 from tests.app.window_driver import row_center
 from tests.hub.repositories import MadeUp, Repository
@@ -133,7 +134,7 @@ def test_by_mouse_another_quantization_is_seen_judged_chosen_and_fetched(found, 
     assert view.currentIndex().row() == 2
     assert len(server.requests("api/models$")) == asked
     found.click("downloadModel")
-    found.wait(lambda: found.state("org/Many-9B-8bit") == "done" and variants(found)[2][2] == "On this Mac")
+    found.wait(lambda: found.state("org/Many-9B-8bit") == "done" and variants(found)[2][2] == f"On {THIS_MACHINE}")
     found.click_row("org/Many-9B-4bit")
     found.wait(lambda: found.page.detail.model_id == "org/Many-9B-4bit" and view.currentIndex().row() == 0)
 

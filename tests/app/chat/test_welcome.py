@@ -5,8 +5,9 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QAbstractButton, QApplication, QProgressBar, QScrollArea, QWidget
 
 from app.chat.mark import Mark
-from app.chat.welcome import MACHINE, Welcome
+from app.chat.welcome import Welcome
 from app.chat.words import Words
+from engine.core.machine import THIS_MACHINE
 
 LEFT = Qt.MouseButton.LeftButton
 
@@ -43,7 +44,7 @@ def test_the_first_launch_shows_the_import_and_things_to_try(welcome):
     assert welcome.state == "progress"
     words = said(welcome)
     assert words[0] == "Getting the first model ready"
-    assert f"this {MACHINE} has room for about 39 GB." in words[1]
+    assert f"{THIS_MACHINE} has room for about 39 GB." in words[1]
     assert {"SmolLM2 135M (starter)", "71%", "Converting for MLX, 102 of 144 MB", "Try with the starter"} <= set(words)
     assert welcome.findChild(QProgressBar, "welcomeProgress").value() == 71
     assert visible(welcome, "promptCard.1")
@@ -78,7 +79,7 @@ def test_a_later_load_does_not_call_itself_the_first(welcome):
 
 def test_ready_asks_and_offers_prompts_without_a_card(welcome):
     welcome.show_ready("Qwen3 8B")
-    assert said(welcome)[:2] == ["What would you like to know?", f"Qwen3 8B answers, on this {MACHINE} alone."]
+    assert said(welcome)[:2] == ["What would you like to know?", f"Qwen3 8B answers, on {THIS_MACHINE} alone."]
     assert visible(welcome, "promptCard.1")
     assert not any(visible(welcome, name) for name in ("welcomeCard", "noModelCard", "failureCard"))
 
@@ -173,7 +174,7 @@ def test_the_mark_wears_the_inks_of_the_mode(welcome, theme):
 
 
 def test_the_last_line_says_that_nothing_leaves_the_machine(welcome):
-    assert said(welcome)[-1] == f"Models run on this {MACHINE} and your chats stay on it: nothing you write leaves it."
+    assert said(welcome)[-1] == f"Models run on {THIS_MACHINE} and your chats stay on it: nothing you write leaves it."
     assert isinstance(welcome, QScrollArea)
 
 

@@ -8,6 +8,7 @@ from app.bridge import Bridge
 from app.models.controller import LAST_MODEL, ModelController
 from engine.chats.store import ChatStore
 from engine.core.facts import Message
+from engine.core.machine import THIS_MACHINE
 from engine.core.messages import Generate, UnloadModel
 from engine.core.paths import locate
 from engine.core.preferences import Preferences
@@ -248,7 +249,7 @@ def test_model_used_last_that_is_gone_is_told(controlled):
     controlled.start()
     controlled.wait("none")
     (error,) = controlled.told
-    assert error.text == "The model used last, gone, is not on this machine any more."
+    assert error.text == f"The model used last, gone, is not on {THIS_MACHINE} any more."
     assert "used instead" not in error.hint
 
 

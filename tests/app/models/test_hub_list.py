@@ -5,6 +5,7 @@ from PySide6.QtCore import Qt
 from app.models.assessment import Assessment
 from app.models.hub_list import Filters, HubList
 from engine.core.hub_facts import Download, HubModel
+from engine.core.machine import THIS_MACHINE
 
 SMALL = HubModel("a/small", "Small", "a", size_bytes=10**9, quantization="4-bit, groups of 64", licence="mit")
 EIGHT = HubModel("a/eight", "Eight", "a", size_bytes=2 * 10**9, quantization="8-bit", licence="llama3.1", gate="auto")
@@ -58,7 +59,7 @@ def test_a_badge_says_that_it_is_here_or_on_its_way():
     models = HubList()
     models.set_models((SMALL, EIGHT, FULL), {}, by_standing=False)
     models.set_state(["a/small"], [Download("a/eight", "Eight", "running", 1, 2), Download("a/full", "Full", "failed", 1, 2)])
-    assert [row.badge[0] for row in models.rows] == ["On this Mac", "Downloading", "Stopped"]
+    assert [row.badge[0] for row in models.rows] == [f"On {THIS_MACHINE}", "Downloading", "Stopped"]
 
 
 def test_progress_does_not_take_the_selection_away(qtmodeltester):

@@ -5,6 +5,7 @@ import shutil
 
 import pytest
 
+from engine.core.machine import THIS_MACHINE
 from engine.core.messages import ImportModel, ModelImported
 from engine.core.paths import locate
 from engine.models import lmstudio, ollama
@@ -117,7 +118,7 @@ def test_what_of_ollamas_cannot_be_used_says_why(blobs, gguf):
     (blobs / "blobs" / f"sha256-{'a' * 64}-partial-0").write_text("")
     problems = {entry.id: entry.problem for entry in entries()}
     assert problems == {
-        "cloud:latest": "Its weights are not on this machine.",
+        "cloud:latest": f"Its weights are not on {THIS_MACHINE}.",
         "own:latest": "Ollama keeps it in a form of its own.",
         "changed:latest": "It is a change to another model (an adapter), which Flint can't import.",
         "somebody/other:latest": "",
