@@ -194,7 +194,8 @@ class MainWindow(QMainWindow):
         self.chat.settings_changed.connect(self._show_settings_of_chat)
         self.settings.chat_replaced.connect(self.chat.set_settings)
         self.settings.presets.said.connect(self._say)
-        self.replies.progressed.connect(lambda pending, event: self.settings.take(pending.chat_id, event))
+        self.replies.progressed.connect(lambda pending, event: self.settings.take(pending.message_id, event))
+        self.chat.messages_shown.connect(self._show_next_token)
         self.replies.ended.connect(self._on_reply_ended)
         for known in (self.models.changed, self.models.loaded, self.models.listed):
             known.connect(lambda _: self._show_settings_of_model())
@@ -404,6 +405,12 @@ class MainWindow(QMainWindow):
     def _show_settings_of_chat(self) -> None:
         facts = self.chat.facts
         self.settings.show_chat(self.chat.settings(), self.chat.chat_id, facts.seed if facts else None)
+
+    def _show_next_token(self) -> None:
+        """Let the picture be of the newest reply that is shown and written; it stays while the next is on its way."""
+        written = (message for message in reversed(self.page.transcript.messages) if message.role == "assistant")
+        newest = next((message for message in written if message.state != "streaming"), None)
+        self.settings.show_reply(newest.id if newest else "")
 
     def _show_settings_of_model(self) -> None:
         models = self.models

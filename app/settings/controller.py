@@ -20,7 +20,7 @@ from engine.core.settings import BY_NAME
 
 SECONDS_A_MINUTE = 60
 MOST_TOLD = 50
-"""Chats whose last next-token distribution is kept."""
+"""Replies whose next-token distribution is kept."""
 PREFIX_CACHE = ("prefix_cache_memory", "prefix_cache_disk")
 
 
@@ -63,7 +63,6 @@ class SettingsController(QObject):
         self._chat_values = dict(values)
         self._chat_id = chat_id
         self._panel.show_last_seed(seed)
-        self._panel.show_tokens(self._told.get(chat_id or ""))
         self._show()
 
     def show_model(self, model_id: str, recommended: Mapping[str, Value], kv: KvModel) -> None:
@@ -84,15 +83,17 @@ class SettingsController(QObject):
         self._panel.flush()
         self._kv_needs.close()
 
-    def take(self, chat_id: str, event: Event) -> None:
-        """Take the next-token distribution in that a chat's reply tells."""
+    def take(self, message_id: str, event: Event) -> None:
+        """Take the next-token distribution in that a reply tells; `show_reply` shows it."""
         if isinstance(event, NextTokens):
-            self._told.pop(chat_id, None)
-            self._told[chat_id] = event
+            self._told.pop(message_id, None)
+            self._told[message_id] = event
             if len(self._told) > MOST_TOLD:
                 del self._told[next(iter(self._told))]
-            if chat_id == self._chat_id:
-                self._panel.show_tokens(event)
+
+    def show_reply(self, message_id: str) -> None:
+        """Show the next-token distribution of a reply, where it is known; an empty id: there is no reply."""
+        self._panel.show_tokens(self._told.get(message_id))
 
     def show_seed(self, chat_id: str, seed: int) -> None:
         """Show the seed that a chat's reply was made with."""

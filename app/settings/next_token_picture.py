@@ -1,9 +1,9 @@
 """The picture of the next token: how likely the likeliest were, and which of them the settings keep."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from PySide6.QtCore import QEvent, QPoint, QRect, QRectF, QSize, Qt
-from PySide6.QtGui import QFontMetrics, QHelpEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QFont, QFontMetrics, QHelpEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QToolTip, QVBoxLayout, QWidget
 
 from app.settings.outlook import Outlook, outlook
@@ -72,8 +72,9 @@ class Bars(QWidget):
         painter = QPainter(self)
         tokens = self._outlook.tokens[:BARS]
         highest = max(share for _, share in tokens) or 1.0
-        for index, (text, share) in enumerate(tokens):
-            self._paint_bar(painter, index, shown(text), share, share / highest)
+        names = self.names()
+        for index, (_, share) in enumerate(tokens):
+            self._paint_bar(painter, index, names[index], share, share / highest)
         if self._outlook.kept < len(tokens):
             self._paint_edge(painter, self._outlook.kept)
             self._paint_word(painter, self._outlook.kept, [share / highest for _, share in tokens])
@@ -92,12 +93,20 @@ class Bars(QWidget):
         painter.setFont(self._theme.font("caption"))
         painter.setPen(color("ink-2" if kept else "ink-3"))
         painter.drawText(figure, Qt.AlignmentFlag.AlignCenter, percent(share) + ("%" if index == 0 else ""))
+        painter.setFont(self._name_font())
+        painter.setPen(color("ink" if kept else "ink-3"))
+        painter.drawText(QRect(round(left), _BASE + 1, round(pitch), 15), Qt.AlignmentFlag.AlignCenter, text)
+
+    def _name_font(self) -> QFont:
         font = self._theme.font("token")
         font.setPixelSize(self._theme.font("caption").pixelSize())
-        painter.setFont(font)
-        painter.setPen(color("ink" if kept else "ink-3"))
-        name = QFontMetrics(font).elidedText(text, Qt.TextElideMode.ElideRight, round(pitch) - 2)
-        painter.drawText(QRect(round(left), _BASE + 1, round(pitch), 15), Qt.AlignmentFlag.AlignCenter, name)
+        return font
+
+    def names(self) -> list[str]:
+        """Return what stands under the bars: the tokens as far as there is room, each told from the others."""
+        texts = [shown(text) for text, _ in self._outlook.tokens[:BARS]] if self._outlook else []
+        metrics, room = QFontMetrics(self._name_font()), round(self._pitch()) - 2
+        return told_apart(texts, lambda text: metrics.elidedText(text, Qt.TextElideMode.ElideRight, room))
 
     def _paint_edge(self, painter: QPainter, kept: int) -> None:
         x = round(kept * self._pitch())
@@ -175,6 +184,22 @@ class NextTokenPicture(QWidget):
         if self._told:
             self._where.setText(where_words(self._told.before))
             self._where.setToolTip(self._told.before)
+
+
+def told_apart(texts: Sequence[str], cut: Callable[[str], str]) -> list[str]:
+    """Return texts as `cut` leaves them; those that would look the same are shown from where they begin to differ."""
+    names = [cut(text) for text in texts]
+    apart = []
+    for text, name in zip(texts, names, strict=True):
+        alike = {other for other, cut_other in zip(texts, names, strict=True) if cut_other == name} - {text}
+        start = min(len(text) - 1, max((_shared(text, other) for other in alike), default=0))
+        apart.append(cut(f"…{text[start:]}") if start > 0 else name)
+    return apart
+
+
+def _shared(one: str, other: str) -> int:
+    """Return how many letters two texts begin with alike."""
+    return next((index for index, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
 
 
 def kept_words(found: Outlook) -> str:

@@ -1,6 +1,7 @@
 """The picture of the next token: painted, told in words, and following the settings."""
 
 import math
+from dataclasses import replace
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
@@ -101,6 +102,41 @@ def test_a_bar_tells_its_token_under_the_pointer(picture, qtbot):
     QApplication.sendEvent(picture.bars, event)
     qtbot.waitUntil(lambda: QToolTip.text() == "“late” 11.00%, dropped")
     QToolTip.hideText()
+
+
+def test_bars_of_tokens_that_begin_alike_have_names_of_their_own(picture):
+    texts = ("<|im_end|>", "<|im_start|>", "<|endoftext|>", "the", " the", "understanding", "understandable", "under", "I")
+    picture.show_tokens(replace(TOLD, texts=texts))
+    names = picture.bars.names()
+    assert names[3] == names[4] == "the"  # These are the same letters: the tool tip can't tell them apart either.
+    assert len(set(names)) == len(names) - 1
+    assert names[0].startswith("…e")
+    assert names[1].startswith("…s")
+    assert names[8] == "I"
+    picture.grab()
+
+
+def test_the_picture_is_of_the_reply_that_is_shown(flint):
+    flint.click("settingsButton")
+    picture = flint.part("nextToken")
+    flint.ask("Hello")
+    first = picture._told
+    assert first is not None
+    asked = flint.stored()[0]
+    flint.window.message_actions.keep_edit(asked.id, "Hello you")
+    flint.wait(lambda: flint.idle and picture._told not in (None, first))
+    second = picture._told
+    flint.window.message_actions.switch_branch(flint.stored()[0].id, -1)
+    assert picture._told is first
+    flint.window.message_actions.switch_branch(flint.stored()[0].id, 1)
+    assert picture._told is second
+    flint.window.message_actions.keep_edit(flint.stored()[-1].id, "Words of my own")
+    assert picture._told is None
+    flint.click("newChatButton")
+    assert picture._told is None
+    flint.open_chat(asked.chat_id)
+    flint.window.message_actions.switch_branch(flint.stored()[-1].id, -1)
+    assert picture._told is second
 
 
 def test_fewer_tokens_than_bars_are_shown_too(picture):
