@@ -55,6 +55,7 @@ class ChatListModel(QStringListModel):
         self._rows: list[Row] = []
         self._next: list[Row] = []
         self._places: dict[str, int] = {}
+        self._keys: dict[Key, int] | None = None
         for moved in (self.rowsInserted, self.rowsRemoved, self.rowsMoved):
             moved.connect(self._go_on)
 
@@ -72,7 +73,10 @@ class ChatListModel(QStringListModel):
         place = self.row_of(key[1])
         if place >= 0 and self._rows[place].key == key:
             return place
-        return next((place for place, row in enumerate(self._rows) if row.key == key), -1)
+        if self._keys is None:  # Made once for all that are not found by their chat: a search for each would be quadratic.
+            places = range(len(self._rows) - 1, -1, -1)
+            self._keys = {self._rows[place].key: place for place in places}
+        return self._keys.get(key, -1)
 
     def replace(self, rows: Sequence[Row]) -> bool:
         """Show other rows; return whether any came, went or moved (not so when only words changed).
@@ -90,6 +94,7 @@ class ChatListModel(QStringListModel):
         changed = [place for place, (row, before) in pairs if row is not before and row != before]
         self._rows = new
         self._places = _places(new)
+        self._keys = None
         if changed:
             self.dataChanged.emit(self.index(changed[0]), self.index(changed[-1]))
         return bool(here or there)
@@ -112,6 +117,7 @@ class ChatListModel(QStringListModel):
     def _go_on(self) -> None:
         """Rows came, went or moved: this is heard before any view hears of it."""
         self._rows = self._next
+        self._keys = None
 
     def touch(self, chat_id: str) -> None:
         """Have a chat's row drawn again."""

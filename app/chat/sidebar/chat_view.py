@@ -133,7 +133,11 @@ class ChatView(DragView):
 
     def picked(self) -> list[Row]:
         """Return the rows that a key or a menu acts on: all that are selected, top to bottom."""
-        return [self._rows.rows[index.row()] for index in sorted(self.selectedIndexes(), key=QModelIndex.row)]
+        # By ranges: as indexes, Qt would ask of each row whether it can be selected, as headings in a range can't.
+        selection = self.selectionModel().selection()
+        ranges = [selection.at(number) for number in range(selection.count())]
+        places = sorted(place for part in ranges for place in range(part.top(), part.bottom() + 1))
+        return [row for row in (self._rows.rows[place] for place in places) if row.kind != "heading"]
 
     # -- menus ----------------------------------------------------------------------------------------------------------
 

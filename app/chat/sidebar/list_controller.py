@@ -61,8 +61,8 @@ class ChatListController(StoreWork):
 
     def refresh(self) -> None:
         """Read the list again, and who is writing."""
+        self.trash.update()  # First: rows for thousands of chats that are gone would be made once more.
         self._show(self._listing.read)
-        self.trash.update()
         self.search.refresh()
 
     def _follow(self) -> None:

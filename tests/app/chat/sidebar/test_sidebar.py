@@ -11,7 +11,7 @@ from PySide6.QtGui import QContextMenuEvent, QFontMetricsF, QKeySequence, QWheel
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QLineEdit, QListView, QMenu
 
 from app.chat.sidebar.chat_delegate import ChatDelegate, units
-from app.chat.sidebar.chat_list import ROW_ROLE, ChatListModel
+from app.chat.sidebar.chat_list import ROW_ROLE, ChatListModel, Row
 from app.chat.sidebar.chat_rows import hit_row
 from app.chat.sidebar.sidebar import NEW_KEYS, Sidebar
 from app.chat.sidebar.wishes import Wishes
@@ -673,3 +673,31 @@ def test_what_was_not_found_is_never_cut_at_the_edge(sidebar, theme, qtbot, word
     metrics = QFontMetricsF(theme.font("small"))
     lines = metrics.horizontalAdvance(said) / (picture.width() / ratio)
     assert (max(inked) - min(inked)) / ratio > (lines - 0.5) * metrics.lineSpacing()
+
+
+def test_what_all_selected_rows_cost_when_others_come_for_them_grows_with_their_number_alone(sidebar, qtbot, monkeypatch):
+    key, asked = Row.key, []
+
+    def counted(row):
+        asked.append(row)
+        return key.fget(row)
+
+    def cost(count):
+        sidebar.set_trash([replace(chat(number), deleted_at=time.time()) for number in range(10_000, 10_000 + count)])
+        qtbot.keyClick(view(sidebar), Qt.Key.Key_A, Qt.KeyboardModifier.ControlModifier)
+        assert len(view(sidebar).picked()) == count
+        asked.clear()
+        sidebar.set_trash([replace(chat(number), deleted_at=time.time()) for number in range(20_000, 20_000 + count)])
+        return len(asked)
+
+    monkeypatch.setattr(Row, "key", property(counted))
+    few = cost(100)
+    assert cost(400) <= 5 * few
+
+
+def test_a_heading_in_a_range_is_not_picked(sidebar, qtbot):
+    sidebar.set_chats(CHATS)
+    sidebar.select("1")
+    view(sidebar).setFocus()
+    qtbot.keyClick(view(sidebar), Qt.Key.Key_End, Qt.KeyboardModifier.ShiftModifier)
+    assert [row.chat_id for row in view(sidebar).picked()] == [one.id for one in CHATS]
