@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from engine.cache.disk import DiskCache, prefix_folder
-from engine.cli.output import print_json
+from engine.cli.output import print_json, say
 from engine.core.paths import locate
 from engine.core.preferences import Preferences
 from engine.core.setting import GB
@@ -23,8 +23,8 @@ def show(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = 
     if as_json:
         print_json({**dataclasses.asdict(use), "limit_bytes": disk.limit, "folder": str(disk.root)})
         return
-    print(f"{count_text(use.files, 'file')}, {size_text(use.size_bytes)} of at most {size_text(disk.limit)}")
-    print(disk.root)
+    say(f"{count_text(use.files, 'file')}, {size_text(use.size_bytes)} of at most {size_text(disk.limit)}")
+    say(str(disk.root))
 
 
 @commands.command("clear")
@@ -38,7 +38,7 @@ def clear(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] =
     if as_json:
         print_json({"removed_files": before.files - after.files, "removed_bytes": removed})
         return
-    print(f"Removed {size_text(removed)}.")
+    say(f"Removed {size_text(removed)}.")
 
 
 def _disk() -> DiskCache:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from engine.chats.store import ChatStore
-from engine.cli.output import complain, note, print_json
+from engine.cli.output import complain, note, print_json, say
 from engine.cli.reply import LAST_MODEL, Asker
 from engine.cli.reply import as_json as reply_json
 from engine.cli.setting_flags import with_setting_flags
@@ -119,7 +119,7 @@ def _converse(asker: Asker) -> None:
         try:
             line = input("> ").strip()
         except (EOFError, KeyboardInterrupt):
-            print()
+            say("")
             return
         if line in ("/quit", "/exit", "/q"):
             return

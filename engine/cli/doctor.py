@@ -18,7 +18,7 @@ from rich.text import Text
 from engine.cache.disk import DiskCache, prefix_folder
 from engine.chats.store import ChatStore
 from engine.cli.models import open_library
-from engine.cli.output import print_json
+from engine.cli.output import plain, print_json
 from engine.core.errors import FlintError
 from engine.core.machine import THIS_MACHINE
 from engine.core.paths import Paths, locate, resource
@@ -54,9 +54,9 @@ def doctor(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] 
         console = Console(highlight=False, soft_wrap=True)
         for check in checks:
             sign, colour = SIGNS[check.state]
-            console.print(Text.assemble((f"{sign} ", colour), (f"{check.name}: ", "bold"), check.detail))
+            console.print(Text.assemble((f"{sign} ", colour), (plain(f"{check.name}: "), "bold"), plain(check.detail)))
             if check.hint:
-                console.print(Text(f"    {check.hint}"))
+                console.print(Text(plain(f"    {check.hint}")))
     if any(check.state == "problem" for check in checks):
         raise typer.Exit(1)
 

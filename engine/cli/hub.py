@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
 
 from engine.cli.interrupt import StopOnInterrupt
-from engine.cli.output import note, print_json
+from engine.cli.output import note, plain, print_json, say
 from engine.cli.table import Column, print_table
 from engine.core.context import context_limit
 from engine.core.errors import ModelBroken, Stopped, UsageError
@@ -178,7 +178,7 @@ def pull(model_id: str, *, as_json: bool) -> None:
     if as_json:
         print_json({"id": detail.model.id, "folder": str(folder), "size_bytes": work.total_bytes, "commit": detail.commit})
     else:
-        print(f"{detail.model.name} is ready: flint chat --model {detail.model.id}")
+        say(f"{detail.model.name} is ready: flint chat --model {detail.model.id}")
 
 
 def _described(hub: Hub, model_id: str) -> HubDetail:
@@ -208,9 +208,15 @@ def _watched(work: RepositoryDownload) -> Path:
             outcome.append(error)
 
     thread = threading.Thread(target=run, name="flint-pull", daemon=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn())
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        DownloadColumn(),
+        TransferSpeedColumn(),
+        TimeRemainingColumn(),
+    )
     with Progress(*columns, console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as bar:
-        task = bar.add_task(work.detail.model.name, total=work.total_bytes)
+        task = bar.add_task(plain(work.detail.model.name), total=work.total_bytes)
         thread.start()
         told = ""
         while thread.is_alive():

@@ -10,7 +10,7 @@ from pathlib import Path
 import typer
 
 from engine.cli import hub
-from engine.cli.output import note, print_json, say
+from engine.cli.output import note, plain, print_json, say
 from engine.core.errors import UsageError
 from engine.core.facts import ModelEntry
 from engine.core.keep_messages import ModelRemoved, ModelTemplate, UpdateChecked
@@ -38,7 +38,7 @@ def remove(library: Library, model: str, *, now: bool, yes: bool, as_json: bool)
         if not sys.stdin.isatty():
             raise UsageError("Nobody is there to say yes.", "Add --yes to remove it without being asked.")
         what = "Delete for good" if now else "Move to the trash:"
-        typer.confirm(f"{what} {entry.name} ({size_text(entry.disk_bytes)}, {entry.path})?", abort=True, err=True)
+        typer.confirm(plain(f"{what} {entry.name} ({size_text(entry.disk_bytes)}, {entry.path})?"), abort=True, err=True)
     outcome = removed(library, entry.id, for_good=now)
     if as_json:
         _print_outcome(outcome)

@@ -13,7 +13,7 @@ import typer
 from engine.cli import cache, models
 from engine.cli.chat import chat
 from engine.cli.doctor import doctor
-from engine.cli.output import Refused, complain
+from engine.cli.output import Refused, complain, say
 from engine.core.errors import ErrorInfo, FlintError, UsageError, describe
 from engine.core.logs import keep_log
 from engine.core.machine import THIS_MACHINE
@@ -39,7 +39,7 @@ _commands.add_typer(
 
 def _print_version(asked: bool) -> None:
     if asked:
-        print(f"flint {version('flint')}")
+        say(f"flint {version('flint')}")
         raise typer.Exit
 
 

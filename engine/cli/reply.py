@@ -8,7 +8,7 @@ from engine.chats.reply_writer import ReplyWriter
 from engine.chats.request import compose, keep_summary
 from engine.chats.store import ChatStore
 from engine.cli.interrupt import StopOnInterrupt
-from engine.cli.output import WaitingBar
+from engine.cli.output import WaitingBar, say
 from engine.core.connection import Connection
 from engine.core.errors import FlintError
 from engine.core.facts import ReplyFacts
@@ -88,7 +88,7 @@ class Asker:
                 self._abandon(reply, request.request_id)
                 raise
         if echo and reply.text:
-            print(file=echo)
+            say("", echo)
         return reply
 
     def _follow(self, reply: ReplyWriter, request_id: str, echo: TextIO | None) -> None:
@@ -97,7 +97,7 @@ class Asker:
                 bar.show(event)
                 self._keep(reply, event)
                 if echo and isinstance(event, TextDelta):
-                    print(event.text, end="", flush=True, file=echo)
+                    say(event.text, echo, end="")
 
     def _keep(self, reply: ReplyWriter, event: Event) -> None:
         try:

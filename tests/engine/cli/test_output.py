@@ -2,11 +2,15 @@
 
 import io
 import json
+import re
 import sys
+from pathlib import Path
 
 import pytest
 
-from engine.cli.output import WaitingBar, complain, note, print_json
+import engine.cli
+from engine.cli.output import WaitingBar, complain, note, plain, print_json, say
+from engine.cli.table import Column, print_facts, print_table
 from engine.core.errors import ErrorInfo
 from engine.core.messages import ImportProgress, LoadProgress, TextDelta
 from engine.core.sizes import size_text
@@ -74,3 +78,45 @@ def test_the_bar_is_gone_before_the_first_word_and_stays_away(monkeypatch):
         bar.show(TextDelta("a", "y", "", 2, 0.0, 1, 0.0))
     assert terminal.getvalue() == shown
     assert shown
+
+
+HOSTILE = "Nice\x1b]0;owned\x07\x1b[31m model\x9b2J\r\b\x7f"
+CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+
+def test_what_came_from_outside_can_not_order_a_terminal_about(monkeypatch):
+    for stream in ("stdout", "stderr"):
+        monkeypatch.setattr(sys, stream, Terminal())
+    monkeypatch.setenv("TERM", "dumb")
+    say(HOSTILE)
+    note(HOSTILE)
+    complain(ErrorInfo("x", HOSTILE, HOSTILE, 1, 500, HOSTILE))
+    print_facts([("Name", HOSTILE)])
+    print_table([Column("Model"), Column("Id", whole=True)], [(HOSTILE, HOSTILE * 9)])
+    print_json({"name": HOSTILE})
+    for stream in (sys.stdout, sys.stderr):
+        assert "owned" in stream.getvalue()
+        assert not CONTROLS.search(stream.getvalue())
+    assert json.loads(sys.stdout.getvalue().splitlines()[-1]) == {"name": HOSTILE}
+
+
+def test_into_a_file_a_text_goes_as_it_is(capsys):
+    say(HOSTILE)
+    assert capsys.readouterr().out == HOSTILE + "\n"
+
+
+def test_lines_tabs_and_letters_of_all_languages_stay():
+    text = "a\tb\nö 漢字 🦊 \u200d e\u0301"
+    assert plain(text) == text
+    assert plain("a\r\nb") == "a\nb"
+
+
+def test_no_command_prints_but_through_what_makes_it_plain():
+    """Each bare `print` and each text for a console is in the modules that make texts plain, or makes it so itself."""
+    folder = Path(engine.cli.__file__).parent
+    for path in sorted(folder.glob("*.py")):
+        if path.name in ("output.py", "table.py"):
+            continue
+        for line in path.read_text("utf-8").splitlines():
+            if re.search(r"(?<![\w.])print\(|console\.print\(|typer\.(echo|confirm|prompt)\(|add_task\(", line):
+                assert "plain(" in line or "version(" in line, (path.name, line)

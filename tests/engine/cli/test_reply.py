@@ -22,6 +22,9 @@ class Echo:
         self.pieces = 0
         self.react = react
 
+    def isatty(self):
+        return False
+
     def write(self, text):
         self.text += text
         if text:
