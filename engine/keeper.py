@@ -16,6 +16,7 @@ from engine.core.keep_messages import (
     UpdateChecked,
 )
 from engine.core.messages import Command, Event, ListModels, ModelsListed
+from engine.models.fact_words import remedy
 from engine.models.hub import Hub
 from engine.models.huggingface_cache import repository_of
 from engine.models.library import Library
@@ -99,6 +100,8 @@ def rename(library: Library, name: str, new: str) -> None:
 def update_of(library: Library, hub: Hub, name: str) -> UpdateChecked:
     """Ask the hub for the newest version of a model. Raises a `HubError`, or `UsageError` for one that is not from there."""
     entry = library.find(name)
+    if entry.download:
+        raise UsageError(f"{entry.name} is not here whole yet.", remedy(entry))
     paths = [entry.path, *(copy.path for copy in entry.copies)]
     known = next(((path, *found) for path in paths if (found := repository_of(path)) is not None), None)
     if known is None:

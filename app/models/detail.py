@@ -81,8 +81,10 @@ class ModelDetail(DetailPane):
         self._origin.show_words(origin_badge(entry))
         self._use.show_words("In use" if current else "", "yes", "check")
         self.chat.setEnabled(not entry.problem)
-        self.problem.show_problem(entry.problem, remedy(entry))
-        self._note.setVisible(entry.kind == "gguf" and not entry.problem)
+        arriving = entry.download != ""  # Nothing is wrong with it.
+        self.problem.show_problem("" if arriving else entry.problem, remedy(entry))
+        self._note.setText(f"{entry.problem.rstrip('.')}. {remedy(entry)}" if arriving else _GGUF_NOTE)
+        self._note.setVisible(arriving or (entry.kind == "gguf" and not entry.problem))
         self._notes.setText(entry.notes)
         self._notes.setVisible(entry.notes != "")
         self._path.show_path(entry.path)

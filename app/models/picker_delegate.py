@@ -47,7 +47,7 @@ class PickerDelegate(QStyledItemDelegate):
         ratio = painter.device().devicePixelRatio()
         if index.data(CURRENT_ROLE):
             painter.drawPixmap(sign, self._theme.pixmap("check", "ink-2", _SIGN, ratio))
-        elif entry.problem:
+        elif entry.problem and not entry.download:
             painter.drawPixmap(sign + QPoint(1, 1), self._theme.pixmap("warn", "critical", 14, ratio))
         left = box.left() + PADDING + _SIGN_ROOM
         words = QRect(left, box.top() + _TOP, box.right() - PADDING - left, _NAME)

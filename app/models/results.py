@@ -47,7 +47,9 @@ class ResultsDelegate(RowDelegate):
     def _badges(self, painter: QPainter, line: QRect, entry: ModelEntry, *, current: bool) -> int:
         """Paint the badges at the right; return where the name has to end."""
         badges: list[tuple[str, BadgeKind, str]] = [(origin_badge(entry), "plain", "")]
-        if entry.problem:
+        if entry.download:
+            badges.insert(0, ("Downloading" if entry.download == "running" else "Unfinished", "plain", ""))
+        elif entry.problem:
             badges.insert(0, (CANT_BE_USED, "failed", "warn"))
         elif current:
             badges.insert(0, ("In use", "yes", "check"))

@@ -71,7 +71,8 @@ def _where(entry: ModelEntry) -> str:
     places = ", ".join(dict.fromkeys(ORIGINS[origin] for origin in origins))
     if entry.older_bytes:
         places += f" (older versions {size_text(entry.older_bytes)})"
-    return f"{places}: {entry.problem}" if entry.problem else places
+    going_on = f" Go on: flint models pull {entry.id}" if entry.download == "stopped" else ""
+    return f"{places}: {entry.problem}{going_on}" if entry.problem else places
 
 
 @commands.command("info")

@@ -49,7 +49,7 @@ class ModelEntry(Record):
     it cannot be used, `unsupported` that no other copy of it could; `recommended` is the sampling it comes with; `copies` are
     the other places it is in. Sizes in bytes; `older_bytes` is what older versions of it take besides. `notes` are a person's,
     `renamed` says that the name is too, and `own_template` that a chat template stands for its own; `used_at` is when it was
-    last loaded, in seconds since 1970, 0 never.
+    last loaded, in seconds since 1970, 0 never. `download` tells of one that is not here whole yet whether somebody fetches it.
     """
 
     id: str
@@ -70,6 +70,7 @@ class ModelEntry(Record):
     own_template: bool = False
     used_at: float = 0.0
     older_bytes: int = 0
+    download: Literal["", "running", "stopped"] = ""
 
     @property
     def disk_bytes(self) -> int:

@@ -9,6 +9,7 @@ from engine.core.disk import write_whole
 from engine.core.errors import FlintError, ModelUnsupported
 from engine.core.facts import ModelEntry
 from engine.core.json_file import read_object
+from engine.models.download_note import Arriving, arriving
 from engine.models.facts import Facts, read_config, read_facts
 from engine.models.generation_config import read_recommended
 from engine.models.huggingface_cache import CachedRepository
@@ -58,9 +59,25 @@ def cached_entry(repository: CachedRepository) -> ModelEntry:
     if not entry.problem:
         return entry
     if repository.unfinished:
-        return replace(entry, problem=f"The download of {repository.id} is not finished.", unsupported=False)
+        return _arriving_entry(entry, arriving(repository.folder))
     # A snapshot's folder is named by its commit, which tells people nothing.
     return replace(entry, problem=entry.problem.replace(folder.name, repository.id))
+
+
+def _arriving_entry(entry: ModelEntry, found: Arriving) -> ModelEntry:
+    if found.running:
+        problem = f"Downloading, {found.text}".removesuffix(", ")
+    elif found.text:
+        problem = f"Unfinished: {found.text} are here."
+    else:
+        problem = f"The download of {entry.id} is not finished."
+    return replace(
+        entry,
+        problem=problem,
+        unsupported=False,
+        size_bytes=found.done,
+        download="running" if found.running else "stopped",
+    )
 
 
 class GgufEntries:

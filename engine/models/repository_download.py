@@ -22,6 +22,7 @@ from engine.core.hub_errors import HubError
 from engine.core.hub_facts import HubDetail
 from engine.core.sizes import size_text
 from engine.models.backoff import Backoff
+from engine.models.download_note import NOTE, lock_of, write_note
 from engine.models.hub_variants import split_id
 from engine.models.huggingface_cache import cache_errors
 from engine.models.superseded import supersede
@@ -29,6 +30,7 @@ from engine.models.transfer import OWN, PARTIAL, SURE, Source, Transfer, Watch
 
 AT_ONCE = 4
 """Files fetched at a time."""
+_LOOK_S = 0.02
 SPARE = 512 << 20
 """Bytes that must stay free on the disk."""
 
@@ -45,7 +47,7 @@ def alone(cache: Path, model_id: str) -> Iterator[None]:
     Raises `UsageError` where another process holds it.
     """
     repository = repository_folder(cache, model_id)
-    lock = cache / ".locks" / repository.name / "flint.lock"
+    lock = lock_of(repository)
     with cache_errors(lock), _locked(lock, model_id):
         try:
             yield
@@ -57,6 +59,7 @@ def alone(cache: Path, model_id: str) -> Iterator[None]:
 
 
 def _locked(lock: Path, model_id: str) -> TextIO:
+    tries = 3
     while True:
         lock.parent.mkdir(parents=True, exist_ok=True)
         try:
@@ -70,6 +73,10 @@ def _locked(lock: Path, model_id: str) -> TextIO:
             held.close()  # And so did they with the file.
         except BlockingIOError:
             held.close()
+            tries -= 1
+            if tries:  # Somebody may only be looking whether it is held.
+                time.sleep(_LOOK_S)
+                continue
             raise UsageError(f"Another Flint is fetching {model_id}.", "Wait for it, or pause it there.") from None
 
 
@@ -82,7 +89,10 @@ def remove_empty(*folders: Path) -> None:
 
 def remove_empty_repository(folder: Path) -> None:
     """Take away what is empty of a repository's folder, and the folder itself where nothing else is in it."""
-    remove_empty(folder / "blobs", folder / "snapshots", folder / "refs", folder)
+    remove_empty(folder / "blobs", folder / "snapshots", folder / "refs")
+    if not (folder / "blobs").exists():
+        (folder / NOTE).unlink(missing_ok=True)
+    remove_empty(folder)
 
 
 @dataclass
@@ -145,6 +155,7 @@ class RepositoryDownload:
             blobs.mkdir(parents=True, exist_ok=True)
         transfers = self._transfers(blobs)
         self.done_bytes = sum(transfer.done_bytes for transfer in transfers)
+        write_note(self.folder, self.detail.files)
         try:
             self._check_space()
             self._fetch([transfer for transfer in transfers if not transfer.complete])
@@ -154,6 +165,7 @@ class RepositoryDownload:
         before = self._newest()
         with cache_errors(self.snapshot):
             self._link()
+        (self.folder / NOTE).unlink(missing_ok=True)
         if before is not None and before != self.snapshot:
             self._supersede(before)
         if not self.detail.variants:  # Else they may be of another of its files, to be gone on with.

@@ -1,3 +1,5 @@
+import dataclasses
+
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QLineEdit, QWidget
@@ -92,3 +94,12 @@ def test_return_and_a_double_click_choose(qtbot, view):
 def test_a_broken_model_can_be_looked_at(qtbot, view):
     qtbot.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=view.visualRect(view.model().index(3)).center())
     assert view.models.shown[view.currentIndex().row()] == BROKEN
+
+
+def test_a_download_under_way_does_not_wear_the_colour_of_failure(view, theme):
+    arriving = dataclasses.replace(BROKEN, problem="Downloading, 44 %", download="running")
+    view.models.set_entries((arriving,), "")
+    soft = theme.color("critical-soft").name()
+    assert soft not in colors(row_picture(view, 0))
+    view.models.set_entries((BROKEN,), "")
+    assert soft in colors(row_picture(view, 0))

@@ -12,10 +12,13 @@ from pathlib import Path
 
 import pytest
 
+from engine.cli.hub import open_hub
 from engine.cli.main import run
 from engine.hardware.device import read_device
+from engine.models.download_note import write_note
 from engine.models.huggingface_cache import cache_folder, cached_repositories
-from engine.models.transfer import CHUNK, PARTIAL
+from engine.models.repository_download import alone
+from engine.models.transfer import CHUNK, PARTIAL, SURE
 from tests.hub.repositories import MadeUp, Repository
 from tests.hub.server import Hub as Server
 from tests.models.tiny_gguf import tiny_gguf
@@ -370,6 +373,47 @@ def test_where_nothing_was_fetched_nothing_is_left(server, capsys, prepare):
     assert [*cache.rglob("*")] == []
     assert run(["models", "list", "--json"]) == 0
     assert NAME not in lines(capsys)[0][-1]
+
+
+def partly_fetched(server, share):
+    """A download that was cut: that much of its weights is here, for sure."""
+    server.fault("model.safetensors", status=403, times=None)
+    assert run(["models", "pull", NAME]) == 39
+    server.faults.clear()
+    (folder,) = cache_folder(os.environ).glob("models--*")
+    file = server.repositories[NAME].files["model.safetensors"]
+    size = int(share * file.content.size)
+    (folder / "blobs" / f"{file.etag}{PARTIAL}").write_bytes(file.content.read(0, size))
+    (folder / "blobs" / f"{file.etag}{SURE}").write_text(str(size))
+    write_note(folder, open_hub().describe(NAME).files)
+    return size
+
+
+def listed(capsys):
+    capsys.readouterr()
+    assert run(["models", "list", "--json"]) == 0
+    return next(entry for entry in json.loads(lines(capsys)[0][0]) if entry["id"] == NAME)
+
+
+def test_an_unfinished_download_says_how_much_is_here_and_whether_it_runs(server, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "300")
+    size = partly_fetched(server, 0.5)
+    entry = listed(capsys)
+    assert (entry["problem"], entry["download"]) == ("Unfinished: 50 % are here.", "stopped")
+    assert size <= entry["size_bytes"] <= size + 2000
+    assert run(["models", "list"]) == 0
+    assert f"Go on: flint models pull {NAME}" in "\n".join(lines(capsys)[0])
+    with alone(cache_folder(os.environ), NAME):
+        entry = listed(capsys)
+        assert (entry["problem"], entry["download"]) == ("Downloading, 50 %", "running")
+        assert run(["models", "update", NAME]) == 2
+        told = lines(capsys)[1]
+        assert "is not here whole yet" in told
+        assert "not from the hub" not in told
+    assert run(["models", "update", NAME]) == 2
+    assert f"flint models pull {NAME}" in lines(capsys)[1]
+    assert run(["models", "pull", NAME]) == 0
+    assert not [*cache_folder(os.environ).glob("models--*/.flint*")]
 
 
 def test_what_was_fetched_before_a_refusal_stays(server, capsys):
