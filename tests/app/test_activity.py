@@ -164,10 +164,12 @@ def test_context_ring_at_rest_tells_what_the_composer_tells_of_the_conversation(
     flint.wait(lambda: not ring(flint).isVisible())
 
 
-def test_context_ring_stays_when_a_message_did_not_fit(flint):
+@pytest.mark.parametrize("when", ["stop", "roll"])
+def test_context_ring_stays_when_a_message_did_not_fit(flint, when):
     flint.window.chat.set_setting("context", 256)
-    flint.window.chat.set_setting("when_full", "stop")
-    assert flint.ask("fox " * 600).state == "failed"
+    flint.window.chat.set_setting("when_full", when)
+    reply = flint.ask("fox " * 600)
+    assert (reply.state, reply.error.code) == ("failed", "context-full")
     used = counted(flint)
     flint.wait(lambda: ring(flint).text == f"{used} / 256")
 

@@ -221,7 +221,7 @@ def test_other_settings_than_the_reply_had_are_said(flint):
 
 def test_what_rolled_out_while_the_last_reply_was_made_is_marked_in_its_prompt(flint):
     flint.window.chat.set_setting("context", 256)
-    for words in ("First", "Second", "word " * 200):
+    for words in ("First", "Second", "word " * 100):
         reply = flint.ask(words)
     marker = flint.part("contextMarker")
     assert marker.isVisible()
