@@ -20,7 +20,7 @@ _ENDS = (QEvent.Type.MouseButtonRelease, QEvent.Type.KeyRelease, QEvent.Type.Foc
 
 
 class NumberEditor(Editor):
-    """A slider over the bounds and a field 64 px wide; up and down step the field too."""
+    """A slider over the bounds and a field 64 px wide, or what the largest value takes; up and down step the field too."""
 
     def __init__(self, theme: Theme, setting: Setting, parent: QWidget) -> None:
         super().__init__(theme, setting, parent)
@@ -33,6 +33,7 @@ class NumberEditor(Editor):
         self.slider.set_range(low, high, step, setting.logarithmic)
         self.field = TextField(theme, setting.label, width=_FIELD_WIDTH, parent=self)
         self.field.setObjectName(f"setting.{setting.name}")
+        self.field.setFixedWidth(max(_FIELD_WIDTH, self.field.room_for(shown(setting, setting.kind(high)))))
         if setting.optional:
             self.field.setPlaceholderText(unset(setting))
         layout = QHBoxLayout(self)

@@ -60,6 +60,13 @@ class TextField(LineField):
         self._refused = refused
         self.update()
 
+    def room_for(self, text: str) -> int:
+        """Return the width in pixels at which a text is shown whole."""
+        margins, inside = self.textMargins(), 4  # Two pixels at each side are the line edit's own.
+        return (
+            self.fontMetrics().horizontalAdvance(text) + margins.left() + margins.right() + inside + self.cursorRect().width()
+        )
+
     def flush(self) -> None:
         """Say what was typed now."""
         self._debounce.flush()

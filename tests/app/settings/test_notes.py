@@ -1,7 +1,7 @@
 """What stands beside a setting's label in every state of it: one form for all, and never at the label's cost."""
 
 import pytest
-from PySide6.QtWidgets import QApplication, QLabel
+from PySide6.QtWidgets import QApplication, QLabel, QLineEdit
 
 from engine.core.setting import Scope
 from engine.core.settings import SETTINGS
@@ -58,6 +58,14 @@ def test_no_label_is_cut_in_any_state(panel, scope, inherits):
     QApplication.processEvents()
     for field in listed(panel, scope):
         assert cut(field) == [], (field.setting.name, field.note)
+
+
+@pytest.mark.parametrize("last", [True, False])
+def test_no_number_is_cut_in_its_field(panel, last):
+    show(panel, "app", {}, {setting.name: other(setting, last) for setting in SETTINGS})
+    for setting in NUMBERS:
+        field = panel.findChild(QLineEdit, f"setting.{setting.name}")
+        assert field.fontMetrics().horizontalAdvance(field.text()) <= field.width() - 14, (setting.name, field.text())
 
 
 @pytest.mark.parametrize(("scope", "source"), [("chat", "app default"), ("model", "app default"), ("app", "default")])
