@@ -23,8 +23,10 @@ def model_source(path: Path) -> Path:
     try:
         if path.is_dir():
             return _folder(path)
-        if path.exists():
+        if path.is_file():
             return _file(path)
+        if path.exists():  # To read a pipe would wait for ever.
+            raise UsageError(f"“{path.name}” is not a file.", _WHAT_IS)
     except OSError as error:
         reason = os.strerror(error.errno) if error.errno else "it could not be opened"
         raise ModelBroken(

@@ -17,6 +17,8 @@ from engine.core.preferences import Preferences
 from engine.core.sizes import size_text
 from engine.hardware.device import Device, read_device
 from engine.hardware.meters import read_memory
+from engine.models.architectures import is_supported
+from engine.models.config_sense import check_sense
 from engine.models.facts import config_of
 from engine.models.fit import LARGEST_CHUNK, Fit, Offer, change, decode_ceiling, degrade, judge, largest_context, predict
 from engine.models.hub import CONFIG
@@ -52,9 +54,11 @@ def fit_model(
     if asked.kv_bits not in BITS:
         raise UsageError(f"--kv-bits can be {', '.join(BITS)}, not “{asked.kv_bits}”.")
     device = read_device()
+    if not model.strip():
+        raise UsageError("No model was named.", "Give a model's name, id or path, or a config.json.")
     fit, name = _predict(model, library, preferences, asked, device)
     budget = read_memory(working_set=device.working_set_bytes).budget
-    report = _report(name, fit, budget, device)
+    report = _report(name, fit, budget, device) | _assumed(fit, asked)
     if as_json:
         print_json(report)
     else:
@@ -67,7 +71,7 @@ def _predict(model: str, library: Library, preferences: Preferences, asked: Aske
     options["context"] = asked.context or LARGEST_DEFAULT_CONTEXT
     path = Path(model).expanduser()
     if path.suffix == ".json":
-        name, fit = path.name, predict(_read_config(path), **options)
+        name, fit = path.name, _predict_config(path, options)
     else:
         try:
             entry = library.find(model)
@@ -80,6 +84,7 @@ def _predict(model: str, library: Library, preferences: Preferences, asked: Aske
             _check(entry)
             weights: Any = preferences.get("weights") or "auto"
             plan = plan_load(Path(entry.path), metal=device.metal, memory_bytes=device.memory_bytes, weights=weights)
+            check_sense(plan.config)
             name, fit = entry.name, predict_load(plan, **options)
     trained = fit.plan.shape.context
     return (change(fit, context=trained) if trained and trained < fit.context else fit), name
@@ -97,7 +102,12 @@ def _predict_on_hub(model_id: str, options: dict[str, Any], device: Device) -> t
     if not text and model.gate:
         text = hub.text(model_id, CONFIG)  # Why it is kept back is told when it is asked for.
     try:
-        fit = predict_unread(config_of(text), memory_bytes=device.memory_bytes, size_bytes=model.size_bytes, **options)
+        config = config_of(text)
+    except ModelBroken:
+        config = {}
+    check_sense(config)
+    try:
+        fit = predict_unread(config, memory_bytes=device.memory_bytes, size_bytes=model.size_bytes, **options)
     except ModelBroken:
         size = f" Its files take {size_text(model.size_bytes)}." if model.size_bytes else ""
         told = f"{model_id} has no config.json that can be read, so the hub does not say what it would take.{size}"
@@ -107,6 +117,15 @@ def _predict_on_hub(model_id: str, options: dict[str, Any], device: Device) -> t
     return model.name, fit
 
 
+def _predict_config(path: Path, options: dict[str, Any]) -> Fit:
+    config = _read_config(path)
+    check_sense(config)
+    try:
+        return predict(config, **options)
+    except ModelBroken as error:
+        raise ModelBroken(error.text, "Give the whole config.json of a model that writes text.") from None
+
+
 def _check(entry: ModelEntry) -> None:
     # A GGUF is not imported yet, and need not be.
     if entry.kind != "gguf" and entry.problem:
@@ -114,14 +133,18 @@ def _check(entry: ModelEntry) -> None:
 
 
 def _read_config(path: Path) -> dict[str, Any]:
+    if path.exists() and not path.is_file():  # To read a pipe would wait for ever.
+        raise ModelBroken(f"{path} is no file.", "Give the path of a config.json.")
     try:
-        config = json.loads(path.read_text("utf-8"))
+        config = json.loads(path.read_text("utf-8-sig"))
+    except UnicodeDecodeError:
+        raise ModelBroken(f"{path} is no text in UTF-8.", "Save it as UTF-8.") from None
     except FileNotFoundError:
         raise ModelNotFound(f"There is no file {path}.", "Give the path of a config.json, or a model's name or id.") from None
     except OSError as error:
         raise ModelBroken(f"{path} could not be read: {error.strerror}.") from error
     except (ValueError, RecursionError):
-        raise ModelBroken(f"{path} is no valid JSON.", "Download it again.") from None
+        raise ModelBroken(f"{path} is no valid JSON.", "Mend the file, or take it anew from the model's page.") from None
     if not isinstance(config, dict):
         raise ModelBroken(f"{path} does not describe a model.", "A config.json holds one object with the model's fields.")
     return config
@@ -148,6 +171,15 @@ def _report(name: str, fit: Fit, budget: int, device: Device) -> dict[str, Any]:
     }
 
 
+def _assumed(fit: Fit, asked: Asked) -> dict[str, Any]:
+    """What the figures take for granted that was not asked for, and whether Flint runs the model at all."""
+    kind = fit.plan.shape.config.get("model_type")
+    assumed = []
+    if asked.context and asked.context > fit.context:
+        assumed.append(f"The model was trained to {fit.context:,} tokens: that many are assumed, not {asked.context:,}.")
+    return {"supported": isinstance(kind, str) and is_supported(kind), "assumed": assumed}
+
+
 def _offer(offer: Offer) -> dict[str, Any]:
     fit = offer.fit
     return {
@@ -161,8 +193,13 @@ def _offer(offer: Offer) -> dict[str, Any]:
 
 
 def _show(report: dict[str, Any], fit: Fit) -> None:
-    if not fit.known:
+    if not report["supported"]:
+        kind = fit.plan.shape.config.get("model_type") or "of no name"
+        note(f"Flint does not run this kind yet ({kind}): take the figures as a rough guess.")
+    elif not fit.known:
         note("This architecture was never compared with what mlx-lm makes of it: take the figures as a rough guess.")
+    for one in report["assumed"]:
+        note(one)
     rows = [(f"{PART_NAMES[term.part]}: {term.name}", size_text(term.bytes), term.formula) for term in fit.terms]
     columns = (Column("", long=True), Column("", figure=True), Column("", whole=True))
     print_table(columns, [*rows, ("Peak", size_text(fit.peak_bytes), "the sum")])

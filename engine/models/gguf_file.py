@@ -181,6 +181,8 @@ def read_file(path: Path) -> Header:
     """
     try:
         size = path.stat().st_size
+        if not (path.is_file() or path.is_dir()):  # To read a pipe would wait for ever.
+            raise ModelBroken(f"{path.name} is not a file on a disk.", _NOT_A_GGUF)
         with path.open("rb") as file:
             return read_open(file, path, size)
     except FileNotFoundError:

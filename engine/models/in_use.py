@@ -47,7 +47,7 @@ class _Handle:
 
 def _locked(path: Path, kind: int, refused: UsageError) -> _Handle:
     try:
-        handle = os.open(path, os.O_RDONLY)
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # A pipe must not be waited for.
     except OSError:  # Whoever reads it says better what is wrong with it.
         return _Handle(None)
     try:

@@ -216,6 +216,8 @@ def _comes_from(folder: Path, source: Path) -> bool:
 
 def _starts_as_gguf(path: Path) -> bool:
     try:
+        if not path.is_file():  # To read a pipe would wait for ever.
+            return False
         with path.open("rb") as file:
             return file.read(4) == b"GGUF"
     except OSError:

@@ -22,7 +22,8 @@ class Unhashed(MadeUp):
 def main():
     rate, size = float(sys.argv[1]), float(sys.argv[2])
     weights = Unhashed(round(size * 1e9))
-    with Hub(Repository(MODEL_ID, tags=["mlx"]).add("config.json", CONFIG).add("model.safetensors", weights)) as hub:
+    repository = Repository(MODEL_ID, tags=["mlx"]).add("config.json", CONFIG).add("tokenizer.json", "{}")
+    with Hub(repository.add("model.safetensors", weights)) as hub:
         hub.fault("cdn/", times=None, trickle_s=PAUSE_S, piece=round(rate * 1e6 * PAUSE_S))
         print(hub.base, flush=True)
         sys.stdin.read()
