@@ -244,11 +244,14 @@ class RepositoryDetail(DetailPane):
         self._action = "use" if here else "fetch"
         self.fetch.setText("Use it" if here else words)
         self.fetch.setAccessibleName(self.fetch.text())
-        self.fetch.setVisible(not going or here)
         # A repository of GGUFs holds several models: its description shows one of them.
         self.fetch.setEnabled(here or (row.model.quantization != GGUF and not self._missing))
         self.fetch.updateGeometry()
-        self.pause.setVisible(going and not here)
+        gone, shown = (self.fetch, self.pause) if going and not here else (self.pause, self.fetch)
+        shown.show()
+        if gone.hasFocus():  # One takes the other's place, for the keyboard too: Qt would go on to the next link.
+            shown.setFocus()
+        gone.hide()
         if here or row.download:
             self._badge.show_words(*row.badge)
         else:

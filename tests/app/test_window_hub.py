@@ -184,6 +184,21 @@ def test_the_buttons_beside_the_name_pause_and_go_on(found, server):
     found.wait(lambda: found.state(SLOW_ID) == "done")
 
 
+@pytest.mark.drives("downloadModel", "pauseModel")
+def test_the_keyboard_stays_on_the_button_that_takes_the_others_place(found, server):
+    slow(server)
+    found.search("slow", 1)
+    found.pick(SLOW_ID)
+    found.dialog.activateWindow()
+    detail = found.page.detail
+    detail.fetch.setFocus()
+    for button, state in ((detail.fetch, "running"), (detail.pause, "paused"), (detail.fetch, "running")):
+        found.wait(button.hasFocus)
+        QTest.keyClick(button, Qt.Key.Key_Space)
+        found.wait(lambda state=state: found.state(SLOW_ID) == state)
+    found.wait(detail.pause.hasFocus)
+
+
 @pytest.mark.drives("hubResults")
 def test_what_flint_can_not_run_is_not_offered_and_the_reason_stands_beside(found, server):
     weights, config, tokenizer = ("model.safetensors", MadeUp(2000)), ("config.json", QWEN), ("tokenizer.json", "{}")
