@@ -27,6 +27,7 @@ SHOWN = [
     "fitMost",
     "fitNeeds",
     "fitRate",
+    "fitRefusal",
     "fitSum",
     "gaugeCard",
     "guardCard",

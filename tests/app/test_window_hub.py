@@ -7,6 +7,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QMessageBox
 
+from engine.core.machine import THIS_MACHINE
 from engine.core.messages import Finished
 from engine.models import transfer
 from tests.app.hub_window import FOX_ID, GATED_ID, LARGE_ID, MACHINE, QWEN, SLOW_ID, hub_on_loopback, hub_window
@@ -69,7 +70,7 @@ def test_by_keyboard_the_same(found):
 def test_nothing_is_asked_of_the_network_until_somebody_asks(found, server):
     found.wait(lambda: all(row.assessment for row in found.rows()))
     assert len(found.rows()) >= 6
-    assert found.text("searchTitle") == "Recommended for this machine"
+    assert found.text("searchTitle") == f"Recommended for {THIS_MACHINE}"
     found.click("segment.machine")
     found.click("segment.discover")
     QTest.qWait(600)
@@ -297,7 +298,7 @@ def test_a_search_that_finds_nothing_says_so(found):
     found.wait(lambda: found.text("searchTitle") == "Nothing found for “zzzz”")
     assert found.page.detail.model_id == ""
     QTest.keyClick(found.dialog.search, Qt.Key.Key_Escape)
-    found.wait(lambda: found.text("searchTitle") == "Recommended for this machine")
+    found.wait(lambda: found.text("searchTitle") == f"Recommended for {THIS_MACHINE}")
 
 
 @pytest.mark.drives("describeAgain")
