@@ -39,6 +39,12 @@ CONFIG = {
 }
 
 
+@pytest.fixture(autouse=True)
+def _roomy(monkeypatch):
+    """As much memory at every moment: what others take meanwhile would change a verdict between two commands."""
+    monkeypatch.setattr("engine.hardware.meters.system_memory", lambda: (64 << 30, 48 << 30))
+
+
 @pytest.fixture
 def server(monkeypatch):
     from huggingface_hub import close_session
