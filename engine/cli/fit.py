@@ -13,6 +13,7 @@ from engine.cli.table import Column, print_table
 from engine.core.context import LARGEST_DEFAULT_CONTEXT
 from engine.core.errors import ModelBroken, ModelNotFound, UsageError
 from engine.core.facts import ModelEntry
+from engine.core.machine import THIS_MACHINE
 from engine.core.preferences import Preferences
 from engine.core.sizes import size_text
 from engine.hardware.device import Device, read_device
@@ -112,7 +113,7 @@ def _predict_on_hub(model_id: str, options: dict[str, Any], device: Device) -> t
         size = f" Its files take {size_text(model.size_bytes)}." if model.size_bytes else ""
         told = f"{model_id} has no config.json that can be read, so the hub does not say what it would take.{size}"
         raise ModelBroken(
-            told, "Choose another repository, or fetch it: what is on this machine is judged by its files."
+            told, f"Choose another repository, or fetch it: what is on {THIS_MACHINE} is judged by its files."
         ) from None
     return model.name, fit
 

