@@ -37,7 +37,7 @@ class Palette(Cover):
         super().__init__(window)
         self._items: Sequence[Item] = ()
         self._card = _Card(theme, self)
-        self.set_seen(theme, self._card, _RADIUS)
+        self.set_seen(theme, self._card, _RADIUS, self._room)
         self.setObjectName("palette")
         self.setAccessibleName("Commands")
         self._card.field.textChanged.connect(self._narrow)
@@ -80,13 +80,13 @@ class Palette(Cover):
             self.leave()
             item.work()
 
-    def place(self) -> None:
-        """Put the card in the middle, near the top."""
+    def _room(self) -> QRect:
+        """In the middle, near the top."""
         window = self.window()
         top = min(_TOP, window.height() // 8)
         width = min(_WIDTH, window.width() - 2 * _MARGIN)
         height = min(self._card.wanted_height(), window.height() - top - _MARGIN)
-        self._card.setGeometry((window.width() - width) // 2, top, width, height)
+        return QRect((window.width() - width) // 2, top, width, height)
 
 
 def _with_parents(widget: QWidget | None) -> Sequence[QWidget]:

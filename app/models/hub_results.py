@@ -2,7 +2,7 @@
 
 from PySide6.QtCore import QRect, Qt
 from PySide6.QtGui import QFontMetrics, QPainter
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QStyleOptionViewItem, QWidget
 
 from app.models.badge import HEIGHT as BADGE
 from app.models.badge import badge_width, draw_badge
@@ -28,9 +28,12 @@ class HubResults(RowView):
 class HubDelegate(RowDelegate):
     """Name, lock and badge; author, licence, size and rate."""
 
-    def paint_words(self, painter: QPainter, upper: QRect, lower: QRect, index: Index) -> None:
-        """Draw what a row says."""
-        row: HubRow = index.data(ROW_ROLE)
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        """Draw one row."""
+        with self.row(painter, option) as box:
+            self._words(painter, *self.lines(box), index.data(ROW_ROLE))
+
+    def _words(self, painter: QPainter, upper: QRect, lower: QRect, row: HubRow) -> None:
         self._name(painter, upper, row)
         right = self.facts(painter, lower, ((row.rate, _RATE_ROOM), (row.size, _SIZE_ROOM)))
         words = QRect(lower.left(), lower.top(), right - lower.left() + (_SIZE_ROOM - 64), lower.height())

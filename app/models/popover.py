@@ -25,7 +25,7 @@ class ModelPopover(Cover):
         super().__init__(anchor.window())
         self._anchor = anchor
         self._card = PopoverCard(theme, self)
-        self.set_seen(theme, self._card, _RADIUS)
+        self.set_seen(theme, self._card, _RADIUS, self._room)
         self.setObjectName("modelPopover")
         self.setAccessibleName("Models")
         self._card.list.clicked.connect(self._clicked)
@@ -49,13 +49,13 @@ class ModelPopover(Cover):
         self.open_over([self._anchor])
         self._card.take_focus()
 
-    def place(self) -> None:
-        """Put the card under the anchor, as high as there is room for."""
+    def _room(self) -> QRect:
+        """Under the anchor, as high as there is room for."""
         window = self.window()
         corner = self._anchor.mapTo(window, QPoint(0, self._anchor.height() + _BELOW))
         size = self._card.fitting_size(window.height() - corner.y() - _MARGIN)
         left = max(_MARGIN, min(corner.x(), window.width() - size.width() - _MARGIN))
-        self._card.setGeometry(QRect(QPoint(left, corner.y()), size))
+        return QRect(QPoint(left, corner.y()), size)
 
     def _clicked(self, index: QModelIndex) -> None:
         self._choose(index.row())

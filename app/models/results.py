@@ -2,7 +2,7 @@
 
 from PySide6.QtCore import QAbstractListModel, QRect
 from PySide6.QtGui import QPainter
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QStyleOptionViewItem, QWidget
 
 from app.models.badge import HEIGHT as BADGE
 from app.models.badge import BadgeKind, badge_width, draw_badge
@@ -32,8 +32,12 @@ class ResultsView(RowView):
 class ResultsDelegate(RowDelegate):
     """Name, badges, how it is stored, size and context; or, where a model can't be used, the reason."""
 
-    def paint_words(self, painter: QPainter, upper: QRect, lower: QRect, index: Index) -> None:
-        """Draw what a row says."""
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        """Draw one row."""
+        with self.row(painter, option) as box:
+            self._words(painter, *self.lines(box), index)
+
+    def _words(self, painter: QPainter, upper: QRect, lower: QRect, index: Index) -> None:
         entry: ModelEntry = index.data(ENTRY_ROLE)
         upper.setRight(self._badges(painter, upper, entry, current=bool(index.data(CURRENT_ROLE))))
         draw_line(painter, self._theme, upper, entry.name, "ui", 600, "ink")

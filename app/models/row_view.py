@@ -1,5 +1,8 @@
 """Lists of models: rows that are chosen by Return or a double click, and how one is painted."""
 
+import contextlib
+from collections.abc import Iterator
+
 from PySide6.QtCore import QAbstractListModel, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QKeyEvent, QMouseEvent, QPainter
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
@@ -59,9 +62,9 @@ class RowView(QListView):
 
 
 class RowDelegate(QStyledItemDelegate):
-    """Rows of 56 px with a line for the name and a smaller one for facts, which `paint_words` fills.
+    """Rows of 56 px that show what is chosen; `paint` of each list draws its words inside `row`.
 
-    A list of another kind has a `height` and a distance from the view's sides, `inset`, of its own, and fills `paint_row`.
+    A list of another kind has a `height` and a distance from the view's sides, `inset`, of its own.
     """
 
     height, inset = ROW, 8
@@ -76,23 +79,21 @@ class RowDelegate(QStyledItemDelegate):
         del option, index
         return QSize(0, self.height)
 
-    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        """Draw one row."""
+    @contextlib.contextmanager
+    def row(self, painter: QPainter, option: QStyleOptionViewItem) -> Iterator[QRect]:
+        """Draw a row's ground, and yield the room for its words; the painter is as before afterwards."""
         box = option.rect.adjusted(self.inset, 0, -self.inset, 0)
         painter.save()
         self._ground(painter, option, box)
-        self.paint_row(painter, box.adjusted(_PADDING, 0, -_PADDING, 0), index)
-        painter.restore()
+        try:
+            yield box.adjusted(_PADDING, 0, -_PADDING, 0)
+        finally:
+            painter.restore()
 
-    def paint_row(self, painter: QPainter, box: QRect, index: Index) -> None:
-        """Draw what a row says."""
+    def lines(self, box: QRect) -> tuple[QRect, QRect]:
+        """Return the line for a name and the smaller one for facts."""
         upper = QRect(box.left(), box.top() + _PADDING, box.width(), _NAME)
-        lower = QRect(box.left(), upper.top() + _NAME + _BETWEEN, box.width(), _FACTS)
-        self.paint_words(painter, upper, lower, index)
-
-    def paint_words(self, painter: QPainter, upper: QRect, lower: QRect, index: Index) -> None:
-        """Draw what a row says into its two lines."""
-        raise NotImplementedError
+        return upper, QRect(box.left(), upper.top() + _NAME + _BETWEEN, box.width(), _FACTS)
 
     def facts(self, painter: QPainter, line: QRect, columns: tuple[tuple[str, int], ...]) -> int:
         """Draw columns of small text, each with its width, from the right; return where what stands before them has to end."""

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from PySide6.QtCore import QRect, Signal
 from PySide6.QtGui import QPainter
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QStyleOptionViewItem, QVBoxLayout, QWidget
 
 from app.background import Background
 from app.models.assessment import Assessment, assess
@@ -151,9 +151,12 @@ class VariantDelegate(RowDelegate):
 
     height, inset = _ROW, 0
 
-    def paint_row(self, painter: QPainter, box: QRect, index: Index) -> None:
-        """Draw what a row says."""
-        row: HubRow = index.data(ROW_ROLE)
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        """Draw one row."""
+        with self.row(painter, option) as box:
+            self._words(painter, box, index.data(ROW_ROLE))
+
+    def _words(self, painter: QPainter, box: QRect, row: HubRow) -> None:
         text, kind, icon = row.badge
         if text:
             width = badge_width(self._theme, text, icon)

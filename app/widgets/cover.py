@@ -1,9 +1,9 @@
 """What opens over the window until something is chosen in it, or it is left."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import cast
 
-from PySide6.QtCore import QEvent, QObject, Qt, Signal
+from PySide6.QtCore import QEvent, QObject, QRect, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import QApplication, QWidget
 from shiboken6 import isValid
@@ -23,18 +23,17 @@ class Cover(QWidget):
 
     def __init__(self, window: QWidget) -> None:
         super().__init__(window)
-        self._seen: QWidget = self
         self._before: Sequence[QWidget] = ()
         self.hide()
 
-    def set_seen(self, theme: Theme, card: QWidget, radius: int) -> None:
-        """Take what is seen of it."""
-        self._seen = card
+    def set_seen(self, theme: Theme, card: QWidget, radius: int, where: Callable[[], QRect]) -> None:
+        """Take what is seen of it; `where` tells the card's place in a window of this size."""
+        self._seen, self._where = card, where
         self._shadow = Shadow(theme, card, radius)
 
     def place(self) -> None:
         """Put the card where it belongs in a window of this size."""
-        raise NotImplementedError
+        self._seen.setGeometry(self._where())
 
     def open_over(self, before: Sequence[QWidget]) -> None:
         """Show it; the caller puts the keyboard in it, and the first of `before` that can take it has it afterwards."""

@@ -77,7 +77,7 @@ class PromptPopover(Cover):
         super().__init__(anchor.window())
         self._anchor = anchor
         self.card = PromptCard(theme, self)
-        self.set_seen(theme, self.card, _RADIUS)
+        self.set_seen(theme, self.card, _RADIUS, self._room)
         self.setObjectName("promptPopover")
         self.setAccessibleName("System prompts")
         self.card.search.textChanged.connect(self._narrow)
@@ -117,14 +117,14 @@ class PromptPopover(Cover):
             return False
         return True
 
-    def place(self) -> None:
-        """Put the card over the anchor, as high as its rows."""
+    def _room(self) -> QRect:
+        """Over the anchor, as high as its rows."""
         window = self.window()
         foot = self._anchor.mapTo(window, QPoint(0, -_ABOVE))
         rows = sum(self.card.list.sizeHintForRow(row) for row in range(len(self.card.prompts.shown)))
         height = max(160, min(rows + 24 + 24 + 2 * _EDGE + 16, _MOST, foot.y() - _MARGIN))
         left = max(_MARGIN, min(foot.x(), window.width() - WIDTH - _MARGIN))
-        self.card.setGeometry(QRect(left, max(_MARGIN, foot.y() - height), WIDTH, height))
+        return QRect(left, max(_MARGIN, foot.y() - height), WIDTH, height)
 
     def _narrow(self, query: str) -> None:
         self.card.prompts.set_query(query)

@@ -1,5 +1,5 @@
 import pytest
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLineEdit, QWidget
 from shiboken6 import delete
@@ -13,10 +13,7 @@ class Opened(Cover):
     def __init__(self, theme, window):
         super().__init__(window)
         self.field = QLineEdit(self)
-        self.set_seen(theme, self.field, 8)
-
-    def place(self):
-        self.field.setGeometry(40, 40, self.window().width() - 80, 24)
+        self.set_seen(theme, self.field, 8, lambda: QRect(40, 40, window.width() - 80, 24))
 
 
 @pytest.fixture

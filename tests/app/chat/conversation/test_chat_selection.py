@@ -7,7 +7,6 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMenu, QWidget
 
 from app.chat.conversation.message import MessageView
-from app.chat.conversation.transcript import Transcript
 from tests.app.chat.replies import REPLIES
 from tests.app.chat.stored import asked, replied, writing
 
@@ -17,11 +16,8 @@ LEFT = Qt.MouseButton.LeftButton
 
 
 @pytest.fixture
-def transcript(theme, qtbot):
-    transcript = Transcript(theme)
-    qtbot.addWidget(transcript)
+def transcript(transcript):
     transcript.resize(1_000, 700)
-    transcript.show()
     transcript.activateWindow()
     QApplication.processEvents()
     QGuiApplication.clipboard().setText("what was there before")
