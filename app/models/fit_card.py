@@ -33,9 +33,9 @@ _PARTS = {"weights": "Weights", "cache": "KV cache", "prefill": "Reading a promp
 
 
 class FitCard(QWidget):
-    """A card with the bar, the slider and the arithmetic. `judged` carries the `Figures` on show, or None."""
+    """A card with the bar, the slider and the arithmetic. `judged` tells that `figures` or `most` are others."""
 
-    judged = Signal(object)
+    judged = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -45,7 +45,8 @@ class FitCard(QWidget):
         self._size = self._trained = self._context = 0
         self.most = 0
         """The most tokens that fit here; 0 while that is not known, or where none do."""
-        self._figures: Figures | None = None
+        self.figures: Figures | None = None
+        """What is on show; None while it is being worked out, or where the config does not tell enough."""
         self._popover: FactsPopover | None = None
         self._work = Background(self)
         self._longer = Background(self)  # What takes a second must not keep the slider waiting.
@@ -82,7 +83,7 @@ class FitCard(QWidget):
         if same_model and (config, size_bytes, machine) == (self._config, self._size, self._machine):
             return
         if not config:
-            self._config, self._figures = "", None
+            self._config, self.figures = "", None
             self._work.forget()
             self._longer.forget()
             self.hide()
@@ -190,16 +191,16 @@ class FitCard(QWidget):
             self.most = result
             self._most.setText(f"Fits up to {result:,}" if result else "")
             self._most.setVisible(bool(result))
-            if self._figures is not None:
-                self.judged.emit(self._figures)  # What does not fit now may fit at less.
+            if self.figures is not None:
+                self.judged.emit()  # What does not fit now may fit at less.
         elif key == "figures":
-            self._figures = result if isinstance(result, Figures) else None
+            self.figures = result if isinstance(result, Figures) else None
             self._show()
-            self.judged.emit(self._figures)
+            self.judged.emit()
 
     def _show_working(self) -> None:
         """Nothing of another model stays to be taken for this one's."""
-        self._figures = None
+        self.figures = None
         self._needs.setText("Working out what it needs…")
         self._needs.set_role("ink-3")
         for label in (self._rate, self._sum):
@@ -212,7 +213,7 @@ class FitCard(QWidget):
         self.show()
 
     def _show(self) -> None:
-        found = self._figures
+        found = self.figures
         self.setVisible(found is not None)
         if found is None:
             return
@@ -232,9 +233,9 @@ class FitCard(QWidget):
         self._bar.show_shares(shares, budget)
 
     def _explain(self) -> None:
-        if self._figures is not None:
+        if self.figures is not None:
             self._popover = self._popover or FactsPopover(self._theme, self.window())
-            self._popover.show_rows(arithmetic(self._figures.fit, self._machine.budget), self._sum)
+            self._popover.show_rows(arithmetic(self.figures.fit, self._machine.budget), self._sum)
 
 
 def arithmetic(fit: Fit, budget: int) -> Sequence[tuple[str, str]]:

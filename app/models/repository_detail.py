@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app.background import Background
-from app.models.assessment import Assessment, Figures, badge_of
+from app.models.assessment import Assessment, badge_of
 from app.models.badge import Badge
 from app.models.card_text import CardText, card_html
 from app.models.detail_pane import DetailPane
@@ -234,6 +234,7 @@ class RepositoryDetail(DetailPane):
         self._note.setVisible(bool(self._note.text()))
         self.card.setVisible(self._detail is not None and bool(self._detail.card.strip()))
         self._show_fit()
+        self._show_verdict()
 
     def _show_buttons(self, row: HubRow) -> None:
         state = row.download.state if row.download else ""
@@ -252,10 +253,6 @@ class RepositoryDetail(DetailPane):
         if gone.hasFocus():  # One takes the other's place, for the keyboard too: Qt would go on to the next link.
             shown.setFocus()
         gone.hide()
-        if here or row.download:
-            self._badge.show_words(*row.badge)
-        else:
-            self._badge.show_words(*badge_of(row.assessment))
 
     def _show_card(self, _key: str, text: object) -> None:
         self.card.show_html(text if isinstance(text, str) else "")
@@ -290,15 +287,18 @@ class RepositoryDetail(DetailPane):
         config = (self._detail.config if self._detail else "") or model.config
         self.fit.show_model(model.id, config if "num_" in config else "", model.size_bytes, model.context, self._machine)
 
-    def _show_verdict(self, found: Figures | None) -> None:
-        """The slider moves the badge too."""
-        if found is None or self._row is None or self._row.here or self._row.download:
+    def _show_verdict(self) -> None:
+        """Say how it stands here: at the context of the slider, once that is worked out."""
+        row, found = self._row, self.fit.figures
+        if row is None:
             return
-        known = self._row.assessment
-        most = self.fit.most or (known.context if known and known.standing == "less" else 0)
-        standing = Assessment("fits") if found.verdict.fits else Assessment("less", most) if most else Assessment("no")
-        self._badge.show_words(*badge_of(standing))
-        self._badge.setToolTip(found.verdict.reason)
+        known, words = row.assessment, row.badge
+        if found is not None and not (row.here or row.download):
+            most = self.fit.most or (known.context if known and known.standing == "less" else 0)
+            known = Assessment("fits") if found.verdict.fits else Assessment("less", most) if most else Assessment("no")
+            words = badge_of(known)
+        self._badge.show_words(*words)
+        self._badge.setToolTip(found.verdict.reason if found else "")
 
     def _show_links(self, error: ErrorInfo | None) -> None:
         if error is not None and error.link:
