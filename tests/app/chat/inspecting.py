@@ -1,9 +1,9 @@
 """Driving the inspector in the real window."""
 
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtTest import QTest
 
 from app.chat.inspector.token_popover import TokenPopover
+from tests.app.pointer import move
 
 LEFT = Qt.MouseButton.LeftButton
 
@@ -25,8 +25,8 @@ def texts(view):
 
 def point_at(view, index):
     """Move the pointer over a token."""
-    QTest.mouseMove(view.viewport(), QPoint(1, 1))
-    QTest.mouseMove(view.viewport(), view.chip_rect(index).center())
+    move(view.viewport(), QPoint(1, 1))
+    move(view.viewport(), view.chip_rect(index).center())
 
 
 def card(flint, kind=TokenPopover):

@@ -12,6 +12,7 @@ from engine.chats.attachment import Attachment
 from engine.chats.store import ChatStore
 from engine.core.errors import GenerationFailed
 from engine.core.paths import locate
+from tests.app.pointer import move
 from tests.app.window_driver import give_model, open_window, refuse_writes, remember, set_settings
 from tests.models.speaking import FOX, GREETING
 
@@ -104,7 +105,7 @@ def test_the_actions_come_with_the_pointer_and_the_focus_and_stay_at_the_newest_
     asked, first = flint.stored()[:2]
     lines = {message.id: flint.view(message).findChild(QWidget, "statsLine") for message in (asked, first, last)}
     assert [lines[message.id]._fading.shown for message in (asked, first, last)] == [False, False, True]
-    QTest.mouseMove(flint.view(asked), QPoint(5, 5))
+    move(flint.view(asked), QPoint(5, 5))
     flint.wait(lambda: lines[asked.id]._copy.strength == 1)
     flint.view(first).findChild(QWidget, "regenerate").setFocus(Qt.FocusReason.TabFocusReason)
     flint.wait(lambda: lines[first.id]._again.strength == 1)

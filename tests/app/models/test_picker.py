@@ -5,6 +5,7 @@ from PySide6.QtWidgets import QMainWindow, QProgressBar, QPushButton, QWidget
 from app.models.picker import MOST, ModelPicker
 from app.widgets.spinner import Spinner
 from tests.app.models.entries import ALL, LARGE, many
+from tests.app.pointer import move
 
 LEFT = Qt.MouseButton.LeftButton
 
@@ -36,7 +37,7 @@ def picker(window):
 def click_row(qtbot, picker, row):
     view = picker.popover.card.list
     place = view.visualRect(view.model().index(row)).center()
-    qtbot.mouseMove(view.viewport(), place)
+    move(view.viewport(), place)
     qtbot.mouseClick(view.viewport(), LEFT, pos=place)
 
 

@@ -8,6 +8,7 @@ from app.models.model_list import ModelList
 from app.models.results import ResultsView
 from app.models.row_view import ROW
 from tests.app.models.entries import ALL, BROKEN, SMALL
+from tests.app.pointer import move
 
 
 @pytest.fixture
@@ -21,7 +22,7 @@ def view(qtbot, theme):
     view.show()
     qtbot.waitExposed(view)
     # The pointer may be anywhere after another test: here it is over no row.
-    qtbot.mouseMove(view.viewport(), QPoint(200, 390))
+    move(view.viewport(), QPoint(200, 390))
     return view
 
 
@@ -51,7 +52,7 @@ def test_the_chosen_row_and_the_hovered_row_are_seen(qtbot, view):
     chosen = row_picture(view, 2)
     assert plain != chosen
     plain = row_picture(view, 1)
-    qtbot.mouseMove(view.viewport(), view.visualRect(view.model().index(1)).center())
+    move(view.viewport(), view.visualRect(view.model().index(1)).center())
     assert row_picture(view, 1) != plain
 
 

@@ -11,6 +11,7 @@ from engine.core.disk import write_whole
 from engine.core.messages import SetUnloadAfter
 from engine.core.paths import locate
 from engine.core.setting import GB
+from tests.app.pointer import drag_to
 from tests.app.window_driver import open_window, set_settings
 
 
@@ -106,13 +107,13 @@ def test_drag_writes_the_file_once_and_the_close_of_the_window_in_a_drag_writes_
     places = [QPoint(x, slider.height() // 2) for x in range(slider.width() // 2, slider.width(), 4)]
     QTest.mousePress(slider, Qt.MouseButton.LeftButton, pos=places[0])
     for place in places:
-        QTest.mouseMove(slider, place)
+        drag_to(slider, place)
     assert len(writes) == 0
     QTest.mouseRelease(slider, Qt.MouseButton.LeftButton, pos=places[-1])
     assert len(writes) == 1
     assert kept() == {name: slider.value}
     QTest.mousePress(slider, Qt.MouseButton.LeftButton, pos=places[5])
-    QTest.mouseMove(slider, places[3])
+    drag_to(slider, places[3])
     flint.window.close()
     assert len(writes) == 2
     assert kept() == {name: slider.value}
@@ -125,7 +126,7 @@ def test_drag_shows_the_preset_it_leaves_and_the_one_it_meets(flint):
     home = slider._knob().center()
     QTest.mousePress(slider, Qt.MouseButton.LeftButton, pos=QPoint(slider.width() - 1, 5))
     assert before != bar.value == "Custom"
-    QTest.mouseMove(slider, home)
+    drag_to(slider, home)
     assert bar.value == before
     assert not locate().settings.exists()
 

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QApplication, QLabel, QToolTip, QWidget
 
 from app.settings.next_token_picture import NextTokenPicture, percent, shown, where_words
 from engine.core.messages import NextTokens
+from tests.app.pointer import drag_to, move
 
 SHARES = (0.46, 0.17, 0.11, 0.07, 0.05, 0.04, 0.03, 0.01, 0.01)
 TEXTS = (" 16", " 4", " late", " mid", " the", " 15", " 5", "\n", " noon")
@@ -94,7 +95,7 @@ def test_a_bar_tells_its_token_under_the_pointer(picture, qtbot):
     told = picture.bars.told_at
     assert told(QPoint(48, 30)) == "“4” 17.00%, kept"
     assert told(QPoint(80, 30)) == "“late” 11.00%, dropped"
-    QTest.mouseMove(picture.bars, QPoint(80, 30))
+    move(picture.bars, QPoint(80, 30))
     from PySide6.QtCore import QEvent
     from PySide6.QtGui import QHelpEvent
 
@@ -172,7 +173,7 @@ def test_it_follows_a_slider_while_it_moves(panel, qtbot):
     slider = panel.findChild(QWidget, "slider.temperature")
     QTest.mousePress(slider, Qt.MouseButton.LeftButton, pos=QPoint(100, 10))
     warm = panel.findChild(QWidget, "nextTokenBars").accessibleDescription()
-    QTest.mouseMove(slider, QPoint(8, 10))
+    drag_to(slider, QPoint(8, 10))
     assert before != warm
     qtbot.waitUntil(lambda: count.text() == "1 token kept")
     QTest.mouseRelease(slider, Qt.MouseButton.LeftButton, pos=QPoint(8, 10))

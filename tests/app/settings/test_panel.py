@@ -15,6 +15,7 @@ from app.widgets.slider import Slider
 from app.widgets.text_field import TextField
 from engine.core.setting import Scope
 from engine.core.settings import BY_NAME, SETTINGS
+from tests.app.pointer import drag_to
 
 CHAT = [setting.name for setting in SETTINGS if setting.scope is Scope.CHAT]
 APP = [setting.name for setting in SETTINGS if setting.scope is Scope.APP]
@@ -83,7 +84,7 @@ def drag(slider, *places):
     points = [QPoint(round(place * (slider.width() - 1)), slider.height() // 2) for place in places]
     QTest.mousePress(slider, Qt.MouseButton.LeftButton, pos=points[0])
     for point in points[1:]:
-        QTest.mouseMove(slider, point)
+        drag_to(slider, point)
 
 
 def let_go(slider):

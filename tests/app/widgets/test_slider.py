@@ -7,6 +7,7 @@ from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QWheelEvent
 
 from app.widgets.slider import Scale, Slider
+from tests.app.pointer import drag_to
 
 
 @pytest.fixture
@@ -41,7 +42,7 @@ def test_home_and_end_go_to_the_ends_and_no_further(slider, qtbot):
 def test_the_pointer_sets_and_drags(slider, qtbot):
     qtbot.mousePress(slider, Qt.MouseButton.LeftButton, pos=QPoint(slider.width() // 2, 10))
     assert slider.value == 1.0
-    qtbot.mouseMove(slider, QPoint(slider.width() - 1, 10))
+    drag_to(slider, QPoint(slider.width() - 1, 10))
     assert slider.value == 2.0
 
 

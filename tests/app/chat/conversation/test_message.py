@@ -17,6 +17,7 @@ from engine.chats.attachment import Attachment
 from engine.core.errors import ErrorInfo
 from tests.app.chat.replies import REPLIES
 from tests.app.chat.stored import asked, facts, message, replied, writing
+from tests.app.pointer import drag_to
 
 WIDTH = 720
 
@@ -352,7 +353,7 @@ def test_the_mouse_selects_within_a_message(make):
     view = make(replied("1", "Some words to select"))
     viewport = view.body.viewport()
     QTest.mousePress(viewport, Qt.MouseButton.LeftButton, pos=QPoint(1, 12))
-    QTest.mouseMove(viewport, QPoint(200, 12))
+    drag_to(viewport, QPoint(200, 12))
     QTest.mouseRelease(viewport, Qt.MouseButton.LeftButton, pos=QPoint(200, 12))
     assert view.body.textCursor().selectedText().startswith("Some words")
 

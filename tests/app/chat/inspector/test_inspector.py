@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QMenu
 from app.chat.inspector.token_sheet import READ
 from engine.core.messages import InspectPrompt, PrefillProgress, PromptInspected
 from tests.app.chat.inspecting import card, open_inspector, point_at, texts
+from tests.app.pointer import move
 from tests.app.window_driver import give_model, open_window, remember, set_settings
 
 CONTROL = Qt.KeyboardModifier.ControlModifier
@@ -116,7 +117,7 @@ def test_a_token_is_explained_under_the_pointer_and_at_the_keyboard(flint):
     token = view.sheet.ids[index]
     expected = [("Token", "↵"), ("Id", str(token)), ("Bytes", "0a"), ("Position", f"{index}, read now")]
     assert list(card(flint).rows) == expected
-    QTest.mouseMove(flint.part("composer"))
+    move(flint.part("composer"))
     flint.wait(lambda: card(flint) is None)
     view.setFocus(Qt.FocusReason.TabFocusReason)
     for _ in range(index):

@@ -17,6 +17,7 @@ from engine.core.odds import TokenOdds
 from engine.core.paths import locate
 from tests.app.chat.inspecting import LEFT, card, open_inspector, point_at, texts
 from tests.app.chat.stored import facts
+from tests.app.pointer import move
 from tests.app.window_driver import give_model, open_window, remember, set_settings
 from tests.models.speaking import FOX
 
@@ -81,7 +82,7 @@ def test_alternatives_are_shown_under_the_pointer_with_their_probabilities(kept)
     shown = card_of(flint)
     assert shown.title == f"Instead of “{odds.pieces[3].replace(' ', '·')}”"
     assert [figure for _, figure in shown.rows] == [percent(exp(logprob)) for _, logprob in odds.others(3)]
-    QTest.mouseMove(panel.reply_tokens.viewport(), QPoint(200, panel.reply_tokens.height() - 4))
+    move(panel.reply_tokens.viewport(), QPoint(200, panel.reply_tokens.height() - 4))
     flint.wait(lambda: card_of(flint) is None)
     panel.reply_tokens.setFocus(Qt.FocusReason.TabFocusReason)
     QTest.keyClick(panel.reply_tokens, Qt.Key.Key_Home)
@@ -97,8 +98,8 @@ def test_reply_is_shaded_in_the_chat_and_formatted_again(kept):
     place = view.shaded.text.place_of(3)
     assert view.shaded.text.viewport().rect().contains(place)
     assert place.height() == 24
-    QTest.mouseMove(view.shaded.text.viewport(), QPoint(1, 1))
-    QTest.mouseMove(view.shaded.text.viewport(), place.center())
+    move(view.shaded.text.viewport(), QPoint(1, 1))
+    move(view.shaded.text.viewport(), place.center())
     assert card_of(flint).index == 3
     QTest.mouseClick(view.shaded.text.viewport(), LEFT, pos=place.center())
     assert card_of(flint).hasFocus()

@@ -3,10 +3,10 @@
 from math import log
 
 import pytest
-from PySide6.QtTest import QTest
 
 from app.chat.inspector.shaded_text import ShadedText
 from engine.core.odds import TokenOdds
+from tests.app.pointer import move
 
 PIECES = ("The", " quick", " 😀", "", " brown\n", "\n", "fox", " سلام", "\r\n", "end")
 
@@ -68,10 +68,10 @@ def test_theme_and_text_size_change_what_is_painted(text, theme):
 
 def test_pointer_outside_of_the_text_points_at_nothing(text, qtbot):
     outside = text.viewport().rect().bottomRight()
-    QTest.mouseMove(text.viewport(), outside)  # Where an earlier test left the pointer, no move would come.
+    move(text.viewport(), outside)  # Where an earlier test left the pointer, no move would come.
     for place, index in ((text.place_of(6).center(), 6), (outside, -1)):
         with qtbot.waitSignal(text.pointed) as pointed:
-            QTest.mouseMove(text.viewport(), place)
+            move(text.viewport(), place)
         assert pointed.args == [index]
 
 

@@ -9,6 +9,7 @@ from PySide6.QtTest import QTest
 from app.chat.inspector.token_sheet import Face, Section, TokenSheet
 from app.chat.inspector.token_view import LEFT as MARGIN
 from app.chat.inspector.token_view import TokenView
+from tests.app.pointer import move
 
 LEFT = Qt.MouseButton.LeftButton
 
@@ -117,10 +118,10 @@ def test_up_and_down_keep_to_the_column(view):
 def test_pointer_points_and_lets_go(view, qtbot):
     view.show_sheet(sheet(10))
     with qtbot.waitSignal(view.pointed) as pointed:
-        QTest.mouseMove(view.viewport(), view.chip_rect(4).center())
+        move(view.viewport(), view.chip_rect(4).center())
     assert pointed.args == [4]
     with qtbot.waitSignal(view.pointed) as pointed:
-        QTest.mouseMove(view.viewport(), QPoint(200, 500))
+        move(view.viewport(), QPoint(200, 500))
     assert pointed.args == [-1]
 
 

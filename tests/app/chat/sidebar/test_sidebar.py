@@ -16,6 +16,7 @@ from app.chat.sidebar.chat_rows import hit_row
 from app.chat.sidebar.sidebar import NEW_KEYS, Sidebar
 from app.chat.sidebar.wishes import Wishes
 from engine.chats.records import ChatSummary, SearchHit
+from tests.app.pointer import move
 
 NONE = Qt.KeyboardModifier.NoModifier
 LEFT, RIGHT = Qt.MouseButton.LeftButton, Qt.MouseButton.RightButton
@@ -370,7 +371,7 @@ def begin_rename(sidebar, qtbot, way):
         spot = rect_of(sidebar, "3").topLeft() + QPoint(40, 14)
         qtbot.mouseDClick(view(sidebar).viewport(), LEFT, NONE, spot)
     elif way == "menu":
-        qtbot.mouseMove(view(sidebar).viewport(), rect_of(sidebar, "3").center())
+        move(view(sidebar).viewport(), rect_of(sidebar, "3").center())
         qtbot.mouseClick(view(sidebar).viewport(), LEFT, NONE, view(sidebar).dots_of("3").center())
         trigger(sidebar, qtbot, "Rename")
     else:
@@ -423,7 +424,7 @@ def test_a_list_that_changes_meanwhile_does_not_end_the_rename(sidebar, qtbot):
 def test_the_more_button_appears_under_the_pointer_and_opens_the_menu(sidebar, qtbot):
     sidebar.set_chats(CHATS)
     plain = view(sidebar).viewport().grab(view(sidebar).dots_of("2")).toImage()
-    qtbot.mouseMove(view(sidebar).viewport(), rect_of(sidebar, "2").center())
+    move(view(sidebar).viewport(), rect_of(sidebar, "2").center())
     assert view(sidebar).viewport().grab(view(sidebar).dots_of("2")).toImage() != plain
     qtbot.mouseClick(view(sidebar).viewport(), LEFT, NONE, view(sidebar).dots_of("2").center())
     assert [action.text() for action in menu_of(sidebar, qtbot).actions()] == [
