@@ -28,8 +28,8 @@ class Arriving:
 
     @property
     def text(self) -> str:
-        """How far it is: “44 %”; "" where that is not known."""
-        return f"{self.done / self.total:.0%}".replace("%", " %") if self.total else ""
+        """How far it is: “44%”; "" where that is not known."""
+        return f"{self.done / self.total:.0%}" if self.total else ""
 
 
 def lock_of(folder: Path) -> Path:

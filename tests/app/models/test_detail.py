@@ -154,12 +154,12 @@ def test_a_long_name_is_not_broken_inside_a_word(detail):
 
 
 def test_a_download_under_way_is_no_failure(detail):
-    entry = dataclasses.replace(SMALL, problem="Downloading, 44 %", download="running")
+    entry = dataclasses.replace(SMALL, problem="Downloading, 44%", download="running")
     detail.show_entry(entry, current=False)
     assert not detail.problem.isVisibleTo(detail)
     assert not detail.chat.isEnabled()
-    note = next(label for label in detail.findChildren(QLabel) if label.text().startswith("Downloading, 44 %. It can be used"))
+    note = next(label for label in detail.findChildren(QLabel) if label.text().startswith("Downloading, 44%. It can be used"))
     assert note.isVisibleTo(detail)
     detail.show_entry(dataclasses.replace(entry, download=""), current=False)
-    assert detail.problem.text == "Downloading, 44 %"
+    assert detail.problem.text == "Downloading, 44%"
     assert not note.isVisibleTo(detail)

@@ -98,7 +98,7 @@ def test_a_broken_model_can_be_looked_at(qtbot, view):
 
 
 def test_a_download_under_way_does_not_wear_the_colour_of_failure(view, theme):
-    arriving = dataclasses.replace(BROKEN, problem="Downloading, 44 %", download="running")
+    arriving = dataclasses.replace(BROKEN, problem="Downloading, 44%", download="running")
     view.models.set_entries((arriving,), "")
     soft = theme.color("critical-soft").name()
     assert soft not in colors(row_picture(view, 0))

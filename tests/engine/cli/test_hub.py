@@ -405,13 +405,13 @@ def test_an_unfinished_download_says_how_much_is_here_and_whether_it_runs(server
     monkeypatch.setenv("COLUMNS", "300")
     size = partly_fetched(server, 0.5)
     entry = listed(capsys)
-    assert (entry["problem"], entry["download"]) == ("Unfinished: 50 % are here.", "stopped")
+    assert (entry["problem"], entry["download"]) == ("Unfinished: 50% are here.", "stopped")
     assert size <= entry["size_bytes"] <= size + 2000
     assert run(["models", "list"]) == 0
     assert f"Go on: flint models pull {NAME}" in "\n".join(lines(capsys)[0])
     with alone(cache_folder(os.environ), NAME):
         entry = listed(capsys)
-        assert (entry["problem"], entry["download"]) == ("Downloading, 50 %", "running")
+        assert (entry["problem"], entry["download"]) == ("Downloading, 50%", "running")
         assert run(["models", "update", NAME]) == 2
         told = lines(capsys)[1]
         assert "is not here whole yet" in told
