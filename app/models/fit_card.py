@@ -77,7 +77,7 @@ class FitCard(QWidget):
     def show_model(self, model_id: str, config: str, size_bytes: int, trained: int, machine: Machine) -> None:
         """Show a model's fit on `machine`; hidden where its config does not tell enough.
 
-        The context somebody set stays while more becomes known of the model.
+        The context somebody set stays while more becomes known of the model, and so does one that is being typed.
         """
         same_model, self._model_id = model_id == self._model_id, model_id
         if same_model and (config, size_bytes, machine) == (self._config, self._size, self._machine):
@@ -93,7 +93,13 @@ class FitCard(QWidget):
         self.slider.set_range(min(_LEAST, self._longest), self._longest, _STEP, logarithmic=True)
         if not same:
             self._show_working()
-        self._set_context(self._context if same and self._context else context_limit(None, trained))
+        if same and self._context:
+            self._judge_at(self._context)
+            self.field.show_behind(f"{self._context:,}")
+            if self.field.refused:  # What was too long, or long enough, may be neither now.
+                self._take_text(self.field.text())
+        else:
+            self._set_context(context_limit(None, trained))
         self._longer.run("most", lambda: most_context(config, size_bytes, machine))
 
     @property
@@ -178,11 +184,14 @@ class FitCard(QWidget):
         self._refusal.setVisible(bool(text))
 
     def _set_context(self, tokens: int) -> None:
+        self._judge_at(tokens)
+        self.field.show_text(f"{self._context:,}")
+        self._explain_refusal("")
+
+    def _judge_at(self, tokens: int) -> None:
         self._context = max(1, min(tokens, self._longest))
         self.slider.set_value(self._context)
         self.slider.set_inherited(None, True)
-        self.field.show_text(f"{self._context:,}")
-        self._explain_refusal("")
         config, size, context, machine = self._config, self._size, self._context, self._machine
         self._work.run("figures", lambda: figures(config, size, context, machine))
 

@@ -55,6 +55,18 @@ class TextField(LineField):
             self.setCursorPosition(0 if self.alignment() & Qt.AlignmentFlag.AlignLeft and not self.hasFocus() else len(text))
         self.set_refused(False)
 
+    @property
+    def typing(self) -> bool:
+        """Whether somebody is at the field and has changed what was shown."""
+        return self.hasFocus() and self.text() != self._shown
+
+    def show_behind(self, text: str) -> None:
+        """Show a text, but leave what somebody is typing: the text is then what Escape goes back to."""
+        if self.typing:
+            self._shown = text
+        else:
+            self.show_text(text)
+
     def set_refused(self, refused: bool) -> None:
         """Mark the text as out of range."""
         self._refused = refused
