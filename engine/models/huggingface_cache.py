@@ -6,7 +6,7 @@ was not finished leaves `blobs/*.incomplete`.
 
 import contextlib
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,14 +18,29 @@ CACHE_VARIABLES = ("HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE")
 
 @dataclass(frozen=True)
 class CachedRepository:
-    """One model repository of the cache: its `id` (“org/name”), its snapshot if any, how many files are unfinished, and the
-    bytes that older versions take beside the snapshot."""
+    """One model repository of the cache: its `id` (“org/name”), its snapshots, the one in force first, and how many files are
+    unfinished."""
 
     id: str
     folder: Path
-    snapshot: Path | None
+    snapshots: tuple[Path, ...]
     unfinished: int
-    older_bytes: int = 0
+
+    @property
+    def snapshot(self) -> Path | None:
+        """The snapshot in force; None where there is none yet."""
+        return next(iter(self.snapshots), None)
+
+    def older_bytes(self, used: Iterable[Path] = ()) -> int:
+        """Return what the other snapshots hold that this one does not, without the files of theirs that are `used` still."""
+        if len(self.snapshots) < 2:
+            return 0
+        here, *others = self.snapshots
+        kept = {os.path.realpath(path) for path in (*here.rglob("*"), *used)}
+        older = {os.path.realpath(path) for other in others for path in other.rglob("*")} - kept
+        with contextlib.suppress(OSError):  # Somebody takes them away just now.
+            return sum(Path(path).stat().st_size for path in older if Path(path).is_file())
+        return 0
 
 
 def cache_folder(environ: Mapping[str, str]) -> Path:
@@ -55,12 +70,11 @@ def cached_repositories(cache: Path) -> Iterator[CachedRepository]:
         name = folder.name.removeprefix(PREFIX).replace("--", "/")
         try:
             unfinished = sum(1 for _ in folder.glob("blobs/*.incomplete"))
-            snapshot = _snapshot(folder)
-            older = _older_bytes(folder, snapshot)
+            snapshots = snapshots_of(folder)
         except OSError:
             continue
-        if snapshot is not None or unfinished:
-            yield CachedRepository(name, folder, snapshot, unfinished, older)
+        if snapshots or unfinished:
+            yield CachedRepository(name, folder, tuple(snapshots), unfinished)
 
 
 def repository_of(path: str) -> tuple[str, str] | None:
@@ -72,23 +86,16 @@ def repository_of(path: str) -> tuple[str, str] | None:
     return None
 
 
-def _older_bytes(folder: Path, snapshot: Path | None) -> int:
-    """Return what the other snapshots hold that this one does not."""
-    others = [path for path in folder.glob("snapshots/*") if path != snapshot]
-    if snapshot is None or not others:
-        return 0
-    here = {os.path.realpath(path) for path in snapshot.rglob("*")}
-    older = {os.path.realpath(path) for other in others for path in other.rglob("*")} - here
-    return sum(Path(path).stat().st_size for path in older if Path(path).is_file())
-
-
-def _snapshot(folder: Path) -> Path | None:
-    """Return the snapshot that `refs/main` names, else the newest one."""
+def main_commit(folder: Path) -> str:
+    """Return the commit that `refs/main` of a repository's folder names; "" where it names none."""
     try:
-        commit = (folder / "refs" / "main").read_text("utf-8").strip()
+        return (folder / "refs" / "main").read_text("utf-8").strip()
     except (OSError, ValueError):
-        commit = ""
-    if commit and commit == Path(commit).name and (folder / "snapshots" / commit).is_dir():
-        return folder / "snapshots" / commit
+        return ""
+
+
+def snapshots_of(folder: Path) -> list[Path]:
+    """Return the snapshots of a repository's folder: the one that `refs/main` names, then the others, the newest first."""
+    commit = main_commit(folder)
     found = [path for path in folder.glob("snapshots/*") if path.is_dir()]
-    return max(found, key=lambda path: path.stat().st_mtime, default=None)
+    return sorted(found, key=lambda path: (path.name == commit, path.stat().st_mtime), reverse=True)

@@ -15,7 +15,8 @@ from engine.models import lmstudio, ollama, starter
 from engine.models.duplicates import Duplicates
 from engine.models.entries import GgufEntries, cached_entry, entry_of, folder_entry
 from engine.models.folders import visible_folders
-from engine.models.huggingface_cache import cache_folder, cached_repositories
+from engine.models.gguf_header import first_parts, parts_there
+from engine.models.huggingface_cache import CachedRepository, cache_folder, cached_repositories
 from engine.models.names import full_name, human_name
 from engine.models.notebook import Notebook
 from engine.models.record import read_record
@@ -156,17 +157,13 @@ class Library:
 
     def _cached_entries(self) -> Iterator[ModelEntry]:
         for repository in cached_repositories(self._cache):
-            snapshot = repository.snapshot
-            files = [] if snapshot is None else _ggufs(snapshot)
-            if snapshot is not None and files and not (snapshot / "config.json").exists():
-                entries = [
-                    self._ggufs.entry(path, "huggingface", f"{repository.id}/{path.name}", human_name(path.stem))
-                    for path in files
-                ]
-            else:
-                entries = [cached_entry(repository)]
+            files = _cached_ggufs(repository)
+            entries = [
+                self._ggufs.entry(path, "huggingface", f"{repository.id}/{path.name}", human_name(path.stem)) for path in files
+            ] or [cached_entry(repository)]
+            used = [part for path in files for part in parts_there(path)]
             # Counted once, with the first of its models.
-            yield dataclasses.replace(entries[0], older_bytes=repository.older_bytes)
+            yield dataclasses.replace(entries[0], older_bytes=repository.older_bytes(used))
             yield from entries[1:]
 
     def _lmstudio_entries(self) -> Iterator[ModelEntry]:
@@ -194,13 +191,26 @@ class Library:
 
 def _ggufs(root: Path) -> list[Path]:
     """Return the visible GGUF files in `root`; of one in several parts the first there is, which stands for all."""
-    from engine.models.gguf_header import first_parts
-
     try:
         found = [path for path in root.iterdir() if path.suffix.lower() == ".gguf" and not path.name.startswith(".")]
     except OSError:
         return []
     return first_parts(found)
+
+
+def _cached_ggufs(repository: CachedRepository) -> list[Path]:
+    """Return the GGUF files of a repository that holds them alone, each in its newest version here.
+
+    They are models of their own: an update of one leaves the others where they were, in an older snapshot.
+    """
+    snapshot = repository.snapshot
+    if snapshot is None or (snapshot / "config.json").exists() or not _ggufs(snapshot):
+        return []
+    newest: dict[str, Path] = {}
+    for each in repository.snapshots:
+        for path in _ggufs(each):
+            newest.setdefault(path.name, path)
+    return [newest[name] for name in sorted(newest)]
 
 
 def _ids(entry: ModelEntry) -> list[str]:

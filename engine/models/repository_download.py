@@ -24,7 +24,7 @@ from engine.core.sizes import size_text
 from engine.models.backoff import Backoff
 from engine.models.download_note import NOTE, lock_of, write_note
 from engine.models.hub_variants import split_id
-from engine.models.huggingface_cache import cache_errors
+from engine.models.huggingface_cache import cache_errors, main_commit, snapshots_of
 from engine.models.superseded import supersede
 from engine.models.transfer import OWN, PARTIAL, SURE, Source, Transfer, Watch
 
@@ -162,7 +162,7 @@ class RepositoryDownload:
         except BaseException:
             remove_empty_repository(self.folder)  # Where it was refused before anything came.
             raise
-        before = self._newest()
+        before = self._before()
         with cache_errors(self.snapshot):
             self._link()
         (self.folder / NOTE).unlink(missing_ok=True)
@@ -173,12 +173,16 @@ class RepositoryDownload:
                 remains.unlink(missing_ok=True)
         return self.snapshot
 
-    def _newest(self) -> Path | None:
-        """Return the snapshot that the cache calls the newest so far."""
-        with contextlib.suppress(OSError, ValueError):
-            commit = (self.folder / "refs" / "main").read_text("utf-8").strip()
-            if commit and commit == Path(commit).name and (self.folder / "snapshots" / commit).is_dir():
-                return self.folder / "snapshots" / commit
+    def _before(self) -> Path | None:
+        """Return the snapshot in force, or that with the model where there are several: others may be of newer ones."""
+        main, names = main_commit(self.folder), [file.path for file in self.detail.files]
+
+        def holds(snapshot: Path) -> bool:
+            several = self.detail.variants
+            return any(os.path.lexists(snapshot / name) for name in names) if several else snapshot.name == main
+
+        with contextlib.suppress(OSError):
+            return next(filter(holds, snapshots_of(self.folder)), None)
         return None
 
     def _supersede(self, before: Path) -> None:

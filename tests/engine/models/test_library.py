@@ -4,6 +4,7 @@ import json
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -221,6 +222,23 @@ def test_ggufs_in_the_cache_are_listed_each(cache, tmp_path):
         ("org/tiny-gguf/tiny.Q4_0.gguf", "gguf"),
         ("org/tiny-gguf/tiny.Q8_0.gguf", "gguf"),
     ]
+
+
+def test_a_gguf_is_listed_where_it_is_newest_also_when_others_of_its_repository_were_updated(cache, tmp_path):
+    old, new = tmp_path / "old", tmp_path / "new"
+    parts = {"large-00001-of-00002": "F16", "large-00002-of-00002": "F16"}
+    for folder, kinds in ((old, {"tiny.Q4_0": "Q4_0", "tiny.Q8_0": "Q8_0", **parts}), (new, {"tiny.Q4_0": "Q4_1"})):
+        folder.mkdir()
+        for name, kind in kinds.items():
+            tiny_gguf(folder / f"{name}.gguf", kind=kind)
+    repository = put_in_cache(cache, "org/tiny-gguf", old, "old")
+    put_in_cache(cache, "org/tiny-gguf", new, "new")
+    for main in ("new", "gone"):  # Without a name for the newest, its age says which one that is.
+        (repository / "refs" / "main").write_text(main)
+        found = {entry.id.rpartition("/")[2]: Path(entry.path).parent.name for entry in library().entries()}
+        assert found == {"tiny.Q4_0.gguf": "new", "tiny.Q8_0.gguf": "old", "large-00001-of-00002.gguf": "old"}
+        replaced = (old / "tiny.Q4_0.gguf").stat().st_size
+        assert sum(entry.older_bytes for entry in library().entries()) == replaced
 
 
 def test_models_with_a_problem_are_listed_last_with_their_reason(own, tiny, cache):

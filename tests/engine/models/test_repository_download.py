@@ -104,6 +104,27 @@ def test_an_update_fetches_what_changed_and_takes_the_old_snapshot_away_once_it_
     check(server, tmp_path)
 
 
+def test_of_several_models_each_is_updated_alone_and_leaves_nothing_behind(server, tmp_path):
+    several = server.repositories[NAME] = Repository(NAME, tags=["gguf"])
+
+    def publish(seed):
+        for name in "AB":
+            several.add(f"{name}.gguf", MadeUp(SIZE, seed + ord(name)))
+
+    def fetch(name):
+        hub = Hub(lambda: "", {"HF_ENDPOINT": server.base})
+        return RepositoryDownload(hub, tmp_path, hub.describe(f"{NAME}/{name}.gguf"), free_bytes=lambda _: 1 << 40).run()
+
+    publish(1)
+    old = {fetch(name) for name in "AB"}
+    publish(5)
+    new = fetch("A")
+    assert [sorted(path.name for path in folder.iterdir()) for folder in (new, *old)] == [["A.gguf"], ["B.gguf"]]
+    assert fetch("B") == new
+    assert list((repository_folder(tmp_path, NAME) / "snapshots").iterdir()) == [new]
+    assert len(list((repository_folder(tmp_path, NAME) / "blobs").iterdir())) == 2
+
+
 @pytest.mark.parametrize("at", [0, 1, CHUNK - 1, CHUNK, 3 * CHUNK + 17, SIZE - 1])
 def test_a_connection_cut_anywhere_costs_only_what_is_missing(server, tmp_path, at):
     server.fault("cdn/.*model-1", cut_after=at)
