@@ -10,10 +10,13 @@ if os.environ.get("PYTEST_XDIST_WORKER"):  # Side by side, each worker's BLAS wo
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from engine.inference.blas import prefer_system_blas
 from tests.network_guard import stand_guard
 
+settings.register_profile("flint", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("flint")  # How long an example takes is a matter of what else the machine does.
 prefer_system_blas()  # It has an effect only before the first test imports MLX, and makes the starter ten times quicker.
 
 

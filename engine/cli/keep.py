@@ -3,7 +3,6 @@
 import dataclasses
 import datetime
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -19,7 +18,6 @@ from engine.keeper import removed, rename, update_of
 from engine.models.library import Library
 from engine.models.removal import refusal
 
-DAY_S = 86_400
 ORIGIN_WORDS = {
     "lmstudio": "LM Studio",
     "ollama": "Ollama",
@@ -103,26 +101,25 @@ def _print_outcome(outcome: ModelRemoved | ModelTemplate | UpdateChecked) -> Non
     print_json({name: value for name, value in dataclasses.asdict(outcome).items() if name != "request_id"})
 
 
-def used_text(used_at: float) -> str:
-    """Return when a model was last used, as a day: “today”, “3 days ago”, “2026-03-01”; "" where it never was."""
+def used_text(used_at: float, now: float) -> str:
+    """Return when a model was last used, as a day: “today”, “3 days ago”, “2026-03-01”; "" where it never was.
+
+    Both are seconds since 1970; days begin at this machine's midnight.
+    """
     if not used_at:
         return ""
-    days = int((_midnight(time.time()) - _midnight(used_at)) // DAY_S)
+    day = datetime.date.fromtimestamp(used_at)
+    days = (datetime.date.fromtimestamp(now) - day).days
     if days <= 0:
         return "today"
     if days < 30:
         return "yesterday" if days == 1 else f"{days} days ago"
-    return datetime.datetime.fromtimestamp(used_at).date().isoformat()
+    return day.isoformat()
 
 
 def total_bytes(entries: tuple[ModelEntry, ...]) -> int:
     """Return what all models take on the disk, wherever they are."""
     return sum(entry.disk_bytes + sum(copy.size_bytes for copy in entry.copies) for entry in entries)
-
-
-def _midnight(moment: float) -> float:
-    day = datetime.datetime.fromtimestamp(moment).date()
-    return float(day.toordinal() * DAY_S)
 
 
 def _show(entry: ModelEntry, as_json: bool, text: Callable[[ModelEntry], str]) -> None:

@@ -1,6 +1,7 @@
 """`flint models`: list, info, import, fit, search, pull, rm, rename, note, template, update, quantize."""
 
 import dataclasses
+import time
 from pathlib import Path
 from typing import Annotated
 
@@ -62,7 +63,7 @@ def list_models(as_json: JsonFlag = False) -> None:
 
 
 def _row(entry: ModelEntry) -> tuple[str, ...]:
-    used = keep.used_text(entry.used_at)
+    used = keep.used_text(entry.used_at, time.time())
     return entry.name, entry.id, size_text(entry.disk_bytes), entry.quantization, used, _where(entry)
 
 

@@ -4,7 +4,14 @@ import pytest
 
 from app.theme import Theme
 from tests.app.driving import Witness
+from tests.app.patience import PatientBot
 from tests.app.window_driver import give_model, open_window, remember, set_settings
+
+
+@pytest.fixture
+def qtbot(qapp, request):
+    """pytest-qt's, whose waits are of one length: far more than anything takes."""
+    return PatientBot(request)
 
 
 @pytest.fixture

@@ -26,7 +26,7 @@ from engine.core.paths import locate
 from engine.core.preferences import Preferences
 from engine.core.settings import Sampling
 from engine.host import Host
-from tests.app.window_driver import LONG_MS, give_model
+from tests.app.window_driver import give_model
 from tests.hub.server import Hub
 from tests.models.speaking import FOX
 
@@ -68,7 +68,7 @@ class Ears:
         self.threads.add(threading.get_ident())
 
     def wait(self, condition):
-        self.qtbot.waitUntil(lambda: bool(condition()), timeout=LONG_MS)
+        self.qtbot.waitUntil(condition)
 
     def end(self, request_id):
         ends = [
@@ -196,11 +196,11 @@ def test_an_answer_of_the_hubs_after_the_closing_wakes_nobody(ears, qtbot, monke
         monkeypatch.setenv("HF_ENDPOINT", hub.base)
         hub.fault("", hang=True)
         ears.bridge.send(DescribeHub("asked", "org/model"))
-        qtbot.waitUntil(lambda: bool(hub.asked), timeout=LONG_MS)
+        qtbot.waitUntil(lambda: bool(hub.asked))
         ears.bridge.close()
         woken = []
         ears.bridge._woken.connect(lambda: woken.append(1))
     answers = ears.bridge._connection.events
-    qtbot.waitUntil(lambda: not answers.empty(), timeout=LONG_MS)
+    qtbot.waitUntil(lambda: not answers.empty())
     qtbot.wait(50)
     assert woken == []

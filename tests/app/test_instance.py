@@ -46,7 +46,7 @@ def other(data, *arguments):
 
 def test_second_process_raises_the_first(qtbot, first, data):
     for _ in range(2):  # And again.
-        with qtbot.waitSignal(first.raise_requested, timeout=60_000):
+        with qtbot.waitSignal(first.raise_requested):
             process = other(data)
         assert process.communicate(timeout=60)[0] == "raised\n"
 
@@ -104,7 +104,7 @@ def test_socket_left_by_a_crash_does_not_hide_the_window(qtbot, qapp, data):
     process.communicate()
     instance = Instance(data)
     assert instance.acquire()
-    with qtbot.waitSignal(instance.raise_requested, timeout=60_000):
+    with qtbot.waitSignal(instance.raise_requested):
         second = other(data)
     assert second.communicate(timeout=60)[0] == "raised\n"
     instance.release()

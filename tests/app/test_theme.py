@@ -200,8 +200,8 @@ def test_the_buttons_and_words_of_alerts_have_the_themes_looks(theme, qapp, qtbo
     qtbot.addWidget(box)
     box.setText("Delete it?")
     box.setStandardButtons(QMessageBox.StandardButton.Open | QMessageBox.StandardButton.Cancel)
-    with qtbot.waitActive(box):
-        box.show()
+    box.show()
+    qtbot.waitActive(box)
     for button in box.buttons():
         button.setFocus()
         image = button.grab().toImage()

@@ -15,9 +15,6 @@ from engine.core.messages import Cancelled, Failed, Finished, TextDelta
 from engine.core.paths import locate
 from engine.core.preferences import Preferences
 
-LONG_MS = 60_000
-"""Far more than anything waited for takes: only a hang meets it."""
-
 
 class Driver:
     """A shown window and everything a test does to it or asks of it. `events` are the engine's, as the window gets them."""
@@ -36,9 +33,9 @@ class Driver:
         assert found is not None, f"the window has no {name}"
         return found
 
-    def wait(self, condition, timeout=LONG_MS):
+    def wait(self, condition):
         """Wait until `condition` holds."""
-        self.qtbot.waitUntil(lambda: bool(condition()), timeout=timeout)
+        self.qtbot.waitUntil(condition)
 
     def wait_ready(self):
         """Wait until the chosen model is loaded and nothing runs."""

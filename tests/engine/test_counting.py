@@ -208,7 +208,7 @@ WORDS = st.text("ab \n.é東", max_size=12)
 ROLES = ["user", "assistant"]
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.lists(WORDS, min_size=1, max_size=5), min_size=1, max_size=4))
 def test_a_count_that_goes_on_from_another_is_as_one_from_the_start(tiny_loaded, conversations):
     loaded = tiny_loaded("growing")
@@ -254,7 +254,7 @@ def test_other_words_in_the_last_message_alone_are_counted_without_rendering_ane
 
 
 @pytest.mark.parametrize("kind", ["byte_level", "wrapped_byte_level", "metaspace", "sentencepiece"])
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(texts=st.lists(st.text("ab1 \n\t.,é東'", max_size=30), min_size=1, max_size=4))
 def test_a_text_in_steps_has_the_ids_of_the_whole(kind, texts):
     from tests.models import tiny_tokenizers

@@ -167,7 +167,7 @@ def test_what_was_shown_is_on_disk_soon_also_when_no_more_comes(store, replies, 
     pending = replies.request(asked(store))
     put(host, bridge, delta(pending, "first "))
     put(host, bridge, delta(pending, "second"))  # Right after a save: only the timer can save it.
-    qtbot.waitUntil(lambda: on_disk(pending) == "first second", timeout=30_000)
+    qtbot.waitUntil(lambda: on_disk(pending) == "first second")
     assert replies.of_chat(pending.chat_id) is pending
 
 

@@ -14,7 +14,7 @@ from engine.core.paths import locate
 from engine.core.preferences import Preferences
 from engine.core.settings import Sampling
 from engine.host import Host
-from tests.app.window_driver import LONG_MS, give_model
+from tests.app.window_driver import give_model
 from tests.models.tiny_gguf import tiny_gguf
 
 
@@ -38,10 +38,10 @@ class Controlled:
         self.models.refresh()
 
     def wait(self, *states):
-        self.qtbot.waitUntil(lambda: self.models.state.state in states, timeout=LONG_MS)
+        self.qtbot.waitUntil(lambda: self.models.state.state in states)
 
     def until(self, condition):
-        self.qtbot.waitUntil(lambda: bool(condition()), timeout=LONG_MS)
+        self.qtbot.waitUntil(condition)
 
     def close(self):
         self.bridge.close()

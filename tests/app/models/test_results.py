@@ -62,9 +62,9 @@ def test_the_ring_is_for_the_keyboard_alone(qtbot, theme):
     view.model().set_entries(ALL, "")
     view.setGeometry(0, 30, 456, 300)
     qtbot.addWidget(window)
-    with qtbot.waitActive(window):
-        window.show()
-        window.activateWindow()
+    window.show()
+    window.activateWindow()
+    qtbot.waitActive(window)
     other.setFocus()
     qtbot.keyClick(other, Qt.Key.Key_Tab)
     assert view.hasFocus()

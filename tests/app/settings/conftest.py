@@ -12,7 +12,7 @@ def panel(theme, qtbot):
     qtbot.addWidget(panel)
     panel.resize(320, 760)
     panel.show_values({}, {})
-    with qtbot.waitActive(panel):
-        panel.show()
-        panel.activateWindow()
+    panel.show()
+    panel.activateWindow()
+    qtbot.waitActive(panel)
     return panel

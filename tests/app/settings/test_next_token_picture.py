@@ -24,8 +24,8 @@ def picture(theme, qtbot):
     qtbot.addWidget(picture)
     picture.resize(288, 120)
     picture.show_values(OFF)
-    with qtbot.waitExposed(picture):
-        picture.show()
+    picture.show()
+    qtbot.waitExposed(picture)
     return picture
 
 

@@ -37,7 +37,7 @@ def reference(scores, temperature, top_k, top_p, min_p):
     return shares, min(kept, int((first >= min_p * first[0]).sum()))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(
     scores=st.lists(st.floats(-12, 12), min_size=1, max_size=40),
     temperature=st.floats(0.1, 2),

@@ -22,7 +22,7 @@ def window(qtbot):
     window = Window()
     qtbot.addWidget(window)
     window.resize(480, 320)
-    with qtbot.waitActive(window):
-        window.show()
-        window.activateWindow()
+    window.show()
+    window.activateWindow()
+    qtbot.waitActive(window)
     return window

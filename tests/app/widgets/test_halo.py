@@ -54,12 +54,12 @@ def test_it_comes_back_when_the_window_does(theme, window, qtbot):
     button.setFocus(Qt.FocusReason.TabFocusReason)
     other = QWidget()
     qtbot.addWidget(other)
-    with qtbot.waitActive(other):
-        other.show()
-        other.activateWindow()
+    other.show()
+    other.activateWindow()
+    qtbot.waitActive(other)
     assert not button._ring.visible
-    with qtbot.waitActive(window):
-        window.activateWindow()
+    window.activateWindow()
+    qtbot.waitActive(window)
     assert button._ring.visible
 
 

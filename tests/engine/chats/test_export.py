@@ -139,7 +139,7 @@ def trees(draw):
     return ChatTree(chat, draw(st.dictionaries(TEXT, JSON, max_size=3)), draw(TEXT), nodes, draw(ATTACHMENTS), folder)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(chats=st.lists(trees(), max_size=3))
 def test_chat_by_chat_gives_what_the_whole_document_is(chats):
     document = json.loads(to_json(chats))
@@ -153,7 +153,7 @@ def renamed(tree, number):
     return replace(tree, chat=replace(tree.chat, id=f"chat {number}"), messages=tuple(nodes))
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(chats=st.lists(trees(), max_size=3))
 def test_any_chats_survive_the_round_trip_to_the_byte(chats):
     # One folder has one name: that of the first chat in it.
@@ -178,7 +178,7 @@ def shown(tree):
     return path
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(tree=trees())
 def test_markdown_of_any_chat_loses_no_text_of_what_is_shown(tree):
     text = to_markdown(tree)
@@ -190,7 +190,7 @@ def test_markdown_of_any_chat_loses_no_text_of_what_is_shown(tree):
             at += len(said)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(chats=st.lists(trees(), max_size=3))
 def test_search_finds_every_word_of_every_chat_but_nothing_of_deleted_ones(chats):
     chats = [renamed(tree, number) for number, tree in enumerate(chats)]

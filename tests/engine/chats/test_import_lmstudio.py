@@ -73,7 +73,7 @@ def test_what_has_no_messages_is_refused():
 BROKEN = st.none() | st.booleans() | st.integers() | st.text(max_size=3) | st.lists(st.integers(), max_size=2)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(data=st.data())
 def test_whatever_is_damaged_in_it_the_rest_is_read_and_can_be_kept(data):
     raw = copy.deepcopy(full())

@@ -28,7 +28,7 @@ def whole(found):
     return document
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(document=DOCUMENTS, indent=st.none() | st.just(1), ascii_=st.booleans(), step=st.integers(1, 40))
 def test_the_pieces_make_the_document_however_it_is_read(document, indent, ascii_, step):
     file = io.BytesIO(json.dumps(document, indent=indent, ensure_ascii=ascii_).encode("utf-8", "surrogatepass"))

@@ -200,7 +200,7 @@ def shared(tmp_path_factory):
         yield store
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=60, suppress_health_check=list(HealthCheck))
 @given(steps=STEPS)
 def test_any_sequence_keeps_the_tree_valid_and_loses_no_text(shared, steps):
     chat = shared.create_chat("Steps").id

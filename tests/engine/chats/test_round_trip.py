@@ -142,7 +142,7 @@ def lived_in(deeds):
             yield doer, other, Path(home)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(DEEDS)
 def test_chats_come_back_to_the_byte(deeds):
     with lived_in(deeds) as (doer, other, home):
@@ -160,7 +160,7 @@ def test_chats_come_back_to_the_byte(deeds):
             assert import_files(third, [home / "all.json"]).known == len(doer.chats)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(DEEDS)
 def test_markdown_holds_every_word_that_is_shown(deeds):
     with lived_in(deeds) as (doer, _, _):
@@ -174,7 +174,7 @@ def test_markdown_holds_every_word_that_is_shown(deeds):
                     at += len(word)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(DEEDS)
 def test_search_finds_every_word_of_what_is_not_deleted_and_nothing_else(deeds):
     with lived_in(deeds) as (doer, _, _):

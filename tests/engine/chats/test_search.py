@@ -161,7 +161,7 @@ def test_pasted_page_is_cut_to_what_tells_texts_apart(store, chat):
     assert store.search("x" * 1_000_000) == []
 
 
-@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=80, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(query=st.one_of(st.text(max_size=20), st.text(alphabet="\"*():^-+{}[]ANDORTE. '\x00%_\\", max_size=20)))
 @example(query="NEAR(a b)")
 @example(query='words : "a')
@@ -176,7 +176,7 @@ def test_any_query_is_safe_and_its_spans_fit(store, query):
     assert len(store.chats()) == 1
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_every_word_of_a_text_finds_it(store, data):
     text = data.draw(st.text(alphabet="aZ9éß日本한が ไทय़ि+#_-.\n", min_size=1, max_size=30))

@@ -156,7 +156,7 @@ def shared(tmp_path_factory):
         yield store
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(operations=OPERATIONS)
 def test_any_tree_behaves_like_a_plain_model(shared, operations):
     chat = shared.create_chat("random").id

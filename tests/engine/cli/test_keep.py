@@ -1,5 +1,6 @@
 """`flint models rm`, `rename`, `note`, `template` and `update`."""
 
+import datetime
 import shutil
 import time
 
@@ -119,10 +120,13 @@ def test_the_list_tells_the_total_and_the_last_use(flint, models, flint_home, mo
 
 
 def test_days_of_use_in_words():
-    now = time.time()
-    assert [used_text(at) for at in (0, now, now - 2 * 86_400)] == ["", "today", "2 days ago"]
-    assert used_text(now - 86_400) == "yesterday"
-    assert len(used_text(now - 90 * 86_400)) == 10
+    def said(day):
+        return used_text(datetime.datetime.fromisoformat(f"{day} 23:30").timestamp(), now)
+
+    now = datetime.datetime.fromisoformat("2026-03-30 00:05").timestamp()  # The day before has 23 hours in much of Europe.
+    assert used_text(0, now) == ""
+    assert [said(f"2026-03-{day}") for day in (30, 29, 28, 10)] == ["today", "yesterday", "2 days ago", "20 days ago"]
+    assert said("2026-02-28") == "2026-02-28"
 
 
 def test_a_template_of_ones_own_stands_for_the_models(flint, models, tmp_path, flint_home):

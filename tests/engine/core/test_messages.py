@@ -38,7 +38,7 @@ def values_of(kind):
 
 
 @pytest.mark.parametrize("kind", [*COMMANDS, *EVENTS], ids=lambda kind: kind.__name__)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(data=st.data())
 def test_every_message_survives_the_trip_through_json(kind, data):
     message = data.draw(values_of(kind))

@@ -37,7 +37,7 @@ def encode(tokenizer, text):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(text=texts)
 def test_pieces_of_any_text_add_up_to_the_whole(kind, text):
     tokenizer = tokenizer_of(kind)
@@ -49,7 +49,7 @@ def test_pieces_of_any_text_add_up_to_the_whole(kind, text):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(data=st.data())
 def test_pieces_of_any_ids_add_up_to_the_whole_where_that_is_valid_text(kind, data):
     tokenizer = tokenizer_of(kind)
@@ -66,7 +66,7 @@ def test_pieces_of_any_ids_add_up_to_the_whole_where_that_is_valid_text(kind, da
 
 
 @pytest.mark.parametrize("kind", ["byte level", "byte level without merges"])
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(data=st.data())
 def test_everything_but_a_half_character_is_shown_at_once(kind, data):
     tokenizer = tokenizer_of(kind)
@@ -226,7 +226,7 @@ def starter_tokenizer(starter):
     return AutoTokenizer.from_pretrained(starter)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(text=texts)
 def test_the_starter_streams_any_text_exactly(starter_tokenizer, text):
     ids = encode(starter_tokenizer, text)
@@ -234,7 +234,7 @@ def test_the_starter_streams_any_text_exactly(starter_tokenizer, text):
     assert "".join(pieces) + rest == whole(starter_tokenizer, ids)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(ids=st.lists(st.integers(0, 49_151), max_size=40))
 def test_the_starter_streams_any_ids_exactly(starter_tokenizer, ids):
     pieces, rest = stream(starter_tokenizer, ids)

@@ -34,7 +34,7 @@ def penalties(history, multiplier, base, allowed, window, breakers):
     return result
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(history=histories, breakers=breakers)
 def test_lengths_of_repetitions_are_those_counted_one_by_one(history, breakers):
     expected = []
@@ -46,7 +46,7 @@ def test_lengths_of_repetitions_are_those_counted_one_by_one(history, breakers):
     assert suffix_lengths(history, breakers) == expected
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(
     history=histories,
     drawn=histories,

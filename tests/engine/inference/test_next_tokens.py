@@ -74,7 +74,7 @@ def test_the_first_token_of_a_reply_follows_nothing():
     assert told(sampled((50, False)), 1).before == ""
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(size=st.sampled_from([2, NAMED, TOP, TOP + 1, TOP + 129, 5_000, 60_001]), seed=st.integers(0, 99), wide=st.booleans())
 def test_what_is_told_is_the_whole_distribution_at_any_temperature(size, seed, wide):
     row = np.random.default_rng(seed).normal(0, 5 if wide else 1, size).astype(np.float32)

@@ -28,7 +28,7 @@ def openai(scores, history, presence, frequency):
     return np.array(scores, dtype=np.float64) - counts * frequency - (counts > 0) * presence
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(scores=scores_of_any_kind, presence=strengths, frequency=strengths, data=st.data())
 def test_presence_counts_once_and_frequency_each_time(scores, presence, frequency, data):
     history = data.draw(st.lists(st.integers(0, len(scores) - 1), max_size=30))
@@ -37,7 +37,7 @@ def test_presence_counts_once_and_frequency_each_time(scores, presence, frequenc
     np.testing.assert_allclose(found, openai(scores, history, presence, frequency), rtol=1e-5, atol=1e-4)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(scores=scores_of_any_kind, data=st.data())
 def test_a_bias_is_added_to_its_token_and_to_no_other(scores, data):
     biases = data.draw(st.dictionaries(st.integers(0, len(scores) - 1), st.floats(-100, 100), min_size=1))
@@ -48,7 +48,7 @@ def test_a_bias_is_added_to_its_token_and_to_no_other(scores, data):
     np.testing.assert_allclose(np.array(found), expected, rtol=1e-5, atol=1e-4)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(presence=strengths, frequency=strengths, history=st.lists(st.integers(0, 5), max_size=12))
 def test_both_look_at_the_whole_history_and_at_what_was_drawn(presence, frequency, history):
     scores = [0.9, 0.7, 0.5, 0.3, 0.11, 0.0]

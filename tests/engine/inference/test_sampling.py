@@ -44,7 +44,7 @@ def draw(sampler, logits, count):
 # -- each step against a plain reference -------------------------------------------------------------------------------------
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(scores=logits_of_any_kind, data=st.data())
 def test_top_k_takes_the_k_highest_and_of_equals_the_first(scores, data):
     k = data.draw(st.integers(1, len(scores) - 1))
@@ -57,7 +57,7 @@ def nucleus(scores, p):
     return set(order[: int((mass < p).sum()) + 1])
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(scores=logits_of_any_kind, p=st.floats(0, 0.999))
 def test_top_p_keeps_the_smallest_set_that_reaches_p(scores, p):
     result = top_p(floats(scores), p)
@@ -89,7 +89,7 @@ def test_top_p_of_equal_scores_keeps_the_first_ones():
     assert kept(top_p(mx.zeros(8), 0.5)) == {0, 1, 2, 3}
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(scores=logits_of_any_kind, p=st.floats(0.001, 1))
 def test_min_p_keeps_what_reaches_the_share_of_the_likeliest(scores, p):
     share = probabilities(scores) / probabilities(scores).max()
@@ -110,7 +110,7 @@ def without_top_choices(scores, threshold):
     return set(range(len(scores))) - set(top[:-1])
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(scores=logits_of_any_kind, threshold=st.floats(0.001, 0.5))
 def test_xtc_excludes_all_top_choices_but_the_least_likely(scores, threshold):
     result = xtc(floats(scores), threshold)
@@ -129,7 +129,7 @@ def test_xtc_leaves_a_token_that_is_above_the_threshold_alone():
     assert kept(xtc(scores, 0.0)) == {3}
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(scores=logits_of_any_kind, penalty=st.floats(1, 2), data=st.data())
 def test_the_penalty_divides_positive_scores_and_multiplies_negative_ones_once(scores, penalty, data):
     tokens = data.draw(st.lists(st.integers(0, len(scores) - 1), min_size=1, max_size=30))
@@ -141,7 +141,7 @@ def test_the_penalty_divides_positive_scores_and_multiplies_negative_ones_once(s
     np.testing.assert_allclose(np.array(penalize(floats(scores), mx.array(tokens), penalty)), expected, rtol=1e-6)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(scores=logits_of_any_kind, temperature=st.floats(0.01, 2))
 def test_the_temperature_divides_the_scores(scores, temperature):
     expected = probabilities(np.float32(scores) / temperature)
@@ -213,7 +213,7 @@ def test_tokens_of_one_request_are_independent_of_each_other():
     assert chi_square(pairs, [1 / 9] * 9, 1500) < 29
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(scores=quarters, seed=st.integers(0, 2**64 - 1), data=st.data())
 def test_only_tokens_that_every_filter_keeps_are_drawn(scores, seed, data):
     sampling = Sampling(

@@ -4,7 +4,7 @@ import contextlib
 import math
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.core.errors import ModelBroken
@@ -32,7 +32,7 @@ def wrong_configs(draw):
 
 
 @given(wrong_configs())
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=150)
 def test_a_config_that_is_wrong_in_any_way_is_predicted_or_refused(config):
     for read in (lambda: judge(predict(config, context=4096), 10**10, 10**9), lambda: read_facts(config)):
         with contextlib.suppress(ModelBroken):

@@ -170,7 +170,7 @@ def test_a_verdict_says_what_is_too_large():
     assert judge(fit, fit.peak_bytes, max_buffer=fit.largest_buffer).fits
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(
     name=st.sampled_from(["llama", "gemma3_text", "gpt_oss", "deepseek_v3", "qwen3_next", "llama4"]),
     kv_bits=st.sampled_from(["off", "8", "4"]),

@@ -143,7 +143,7 @@ def test_an_unknown_tensor_kind_is_named(tmp_path):
         read_header(tmp_path / "new.gguf")
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data())
 def test_any_damage_to_the_header_is_refused_or_harmless(tiny, tmp_path, data):
     whole = bytearray(tiny.read_bytes())

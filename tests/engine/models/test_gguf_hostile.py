@@ -203,7 +203,7 @@ def test_a_file_cut_at_any_hundredth_of_its_header_is_said_to_be_cut_short(famil
             assert counted.given <= len(cut)
 
 
-@settings(max_examples=250, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=250, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data())
 def test_whatever_is_changed_in_a_header_is_refused_by_name_or_does_no_harm(families, tmp_path, data):
     whole, end = data.draw(st.sampled_from(families))

@@ -95,7 +95,7 @@ def transformers_gemma():
     return of_transformers(gemma_tokenizer(), build)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.text())
 def test_the_starter_gives_back_any_text(starter_tokenizer, text):
     tokenizer = starter_tokenizer
@@ -179,7 +179,7 @@ def test_sentencepiece_is_encoded_and_decoded_as_sentencepiece_does(tmp_path):
         assert tokenizer.decode(encoded, skip_special_tokens=True) == text
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.text(alphabet=st.sampled_from("abcdefghijk theqo.,!12\nüé日本😀 ")))
 def test_sentencepiece_agrees_on_any_text(sentencepiece_files, text):
     processor = trained_sentencepiece()
@@ -223,7 +223,7 @@ def test_gemmas_pieces_are_those_of_sentencepiece(gemma_files):
     assert [known[index] for index in ids(gemma_files, "\n\n\n\n   x")] == ["\n\n\n", "\n", "   ", "x"]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.text(alphabet=st.sampled_from("aabcdehinot .,!12\n\n\t<>/b  é日😀▁")))
 def test_gemmas_pieces_are_those_of_sentencepiece_on_any_text(gemma_files, text):
     assert ids(gemma_files, text) == sentencepiece_processor_of_gemma().encode(text)
@@ -323,7 +323,7 @@ def test_the_starters_ids_are_those_of_its_vocabulary_cut_as_smollm2_does(starte
         assert starter_tokenizer.encode(text).ids == theirs.encode(text).ids, text
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.text(alphabet=st.sampled_from("abcdefghijk theqo.,!12\n<b>/üé日本😀")))
 def test_a_sentencepiece_file_is_read_as_transformers_llama_and_gemma_read_it(sentencepiece_files, gemma_files, text):
     # transformers puts no space in front of one that is there already, and does not find Gemma's runs of spaces.

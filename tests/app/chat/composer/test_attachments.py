@@ -220,7 +220,7 @@ def test_there_is_an_end_to_how_many(qtbot, files):
     failed = []
     attachments.failed.connect(failed.append)
     attachments.attach_files([files(f"{number}.txt", f"text {number}") for number in range(MOST + 2)])
-    qtbot.waitUntil(lambda: not attachments.reading, timeout=30_000)
+    qtbot.waitUntil(lambda: not attachments.reading)
     assert len(attachments.attachments) == MOST
     assert len(failed) == 1
 

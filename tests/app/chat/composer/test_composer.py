@@ -351,7 +351,7 @@ def test_every_change_of_the_text_is_told(composer, qtbot):
     assert seen[-1] == "c"
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.text(st.characters(exclude_categories=["Cs", "Cc", "Cn"], exclude_characters="\u2028\u2029\ufffc"), max_size=80))
 def test_no_character_is_lost(composer, text):
     composer.set_text(text)

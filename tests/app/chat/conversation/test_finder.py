@@ -41,7 +41,7 @@ def look(page, qtbot, words):
 
 
 def settle(page, qtbot):
-    qtbot.waitUntil(lambda: not page.finder.searching, timeout=20_000)
+    qtbot.waitUntil(lambda: not page.finder.searching)
 
 
 def count(page):

@@ -290,7 +290,7 @@ def test_buttons_ask_for_what_they_say(make, qtbot):
         ("previousBranch", view.branch_requested, ["5", -1]),
         ("nextBranch", view.branch_requested, ["5", 1]),
     ):
-        with qtbot.waitSignal(signal, timeout=500) as caught:
+        with qtbot.waitSignal(signal) as caught:
             QTest.mouseClick(child(view, name), Qt.MouseButton.LeftButton)
         assert caught.args == wanted
 
@@ -374,7 +374,7 @@ def test_the_context_menu_copies(make):
 
 def test_a_link_is_reported_and_not_followed(make, qtbot):
     view = make(replied("1", "[docs](https://docs.example/a?b=c#d)"))
-    with qtbot.waitSignal(view.link_activated, timeout=500) as caught:
+    with qtbot.waitSignal(view.link_activated) as caught:
         QTest.mouseClick(view.body.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(12, 14))
     assert caught.args == ["https://docs.example/a?b=c#d"]
     assert shown_text(view) == "docs"

@@ -151,7 +151,7 @@ def test_a_control_under_the_edge_is_brought_into_view(page):
 def test_copying_a_message_that_has_the_focus_copies_it_whole(page, qtbot):
     page.transcript.set_messages([asked("q", "First"), replied("r", "Some **bold**")])
     page.transcript.focus.step(-1)
-    with qtbot.waitSignal(page.transcript.copy_requested, timeout=1_000) as caught:
+    with qtbot.waitSignal(page.transcript.copy_requested) as caught:
         QTest.keyClick(focus(page), Qt.Key.Key_C, CTRL)
     assert caught.args == ["r"]
     QTest.keyClick(focus(page), Qt.Key.Key_A, CTRL)

@@ -460,10 +460,10 @@ def test_signals_of_messages_reach_the_list(transcript, qtbot):
         ("regenerate", transcript.regenerate_requested, ["r"]),
         ("previousBranch", transcript.branch_requested, ["r", -1]),
     ):
-        with qtbot.waitSignal(signal, timeout=500) as caught:
+        with qtbot.waitSignal(signal) as caught:
             QTest.mouseClick(view.findChild(QWidget, name), Qt.MouseButton.LeftButton)
         assert caught.args == wanted
-    with qtbot.waitSignal(transcript.link_activated, timeout=500) as caught:
+    with qtbot.waitSignal(transcript.link_activated) as caught:
         QTest.mouseClick(view.body.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(4, 14))
     assert caught.args == ["https://a.example"]
 

@@ -2,7 +2,6 @@
 
 import collections
 import sys
-import time
 from dataclasses import replace
 
 import pytest
@@ -16,6 +15,7 @@ from app.chat.sidebar.chat_rows import hit_row
 from app.chat.sidebar.sidebar import NEW_KEYS, Sidebar
 from app.chat.sidebar.wishes import Wishes
 from engine.chats.records import ChatSummary, SearchHit
+from tests.app.chat.sidebar.noon import NOON
 from tests.app.pointer import move
 
 NONE = Qt.KeyboardModifier.NoModifier
@@ -23,7 +23,7 @@ LEFT, RIGHT = Qt.MouseButton.LeftButton, Qt.MouseButton.RightButton
 
 
 def chat(number, age_days=0.0, pinned=False, title=None):
-    moment = time.time() - 86400 * age_days - number
+    moment = NOON - 86400 * age_days - number
     return ChatSummary(str(number), title if title is not None else f"Chat {number}", moment, moment, pinned, "")
 
 
@@ -56,7 +56,7 @@ class Heard:
 
 
 @pytest.fixture
-def sidebar(theme, qtbot):
+def sidebar(theme, qtbot, at_noon):
     sidebar = Sidebar(theme, QLabel("footer"))
     sidebar.resize(260, 600)
     qtbot.addWidget(sidebar)
@@ -209,7 +209,7 @@ def test_selection_and_scroll_position_stay_when_the_list_changes(sidebar, qtbot
 
 def written_in(chats, chat_id):
     """The same chats after something was said in one of them."""
-    moved = replace(next(chat for chat in chats if chat.id == chat_id), updated_at=time.time() + 1)
+    moved = replace(next(chat for chat in chats if chat.id == chat_id), updated_at=NOON + 1)
     return [moved, *(chat for chat in chats if chat.id != chat_id)]
 
 
@@ -554,7 +554,7 @@ def test_an_emptied_search_shows_the_chats_again(sidebar, qtbot, way):
 def test_a_hits_snippet_begins_near_its_match_and_keeps_the_spans_on_the_words():
     text = "I drink about two cups of coffee a day,\nand the last coffee comes after three"
     first, second = text.index("coffee"), text.rindex("coffee")
-    row = hit_row(SearchHit("1", "m", "", text, ((first, first + 6), (second, second + 6))), time.time())
+    row = hit_row(SearchHit("1", "m", "", text, ((first, first + 6), (second, second + 6))), NOON)
     assert [row.snippet[start:end] for start, end in row.spans] == ["coffee", "coffee"]
     assert row.snippet.startswith("…")
     assert row.spans[0][0] <= 20
@@ -684,11 +684,11 @@ def test_what_all_selected_rows_cost_when_others_come_for_them_grows_with_their_
         return key.fget(row)
 
     def cost(count):
-        sidebar.set_trash([replace(chat(number), deleted_at=time.time()) for number in range(10_000, 10_000 + count)])
+        sidebar.set_trash([replace(chat(number), deleted_at=NOON) for number in range(10_000, 10_000 + count)])
         qtbot.keyClick(view(sidebar), Qt.Key.Key_A, Qt.KeyboardModifier.ControlModifier)
         assert len(view(sidebar).picked()) == count
         asked.clear()
-        sidebar.set_trash([replace(chat(number), deleted_at=time.time()) for number in range(20_000, 20_000 + count)])
+        sidebar.set_trash([replace(chat(number), deleted_at=NOON) for number in range(20_000, 20_000 + count)])
         return len(asked)
 
     monkeypatch.setattr(Row, "key", property(counted))

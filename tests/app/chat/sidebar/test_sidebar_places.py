@@ -1,7 +1,5 @@
 """Folders, pinned chats, many at once and the trash in the sidebar, driven by mouse and keyboard."""
 
-import time
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -16,6 +14,7 @@ from app.chat.sidebar.chat_rows import found_words, hit_row
 from app.chat.sidebar.sidebar import Sidebar
 from app.chat.sidebar.wishes import Wishes
 from engine.chats.records import ChatSummary, Folder, SearchHit
+from tests.app.chat.sidebar.noon import NOON
 
 NONE, CTRL, SHIFT = (getattr(Qt.KeyboardModifier, f"{name}Modifier") for name in ("No", "Control", "Shift"))
 LEFT = Qt.MouseButton.LeftButton
@@ -25,7 +24,7 @@ WORK, THESIS = Folder("work", "Work", 1.0, False), Folder("thesis", "Thesis & co
 
 
 def chat(number, age_days=0.0, **changes):
-    moment = time.time() - 86400 * age_days - number
+    moment = NOON - 86400 * age_days - number
     values = {"pinned": False, "model_id": "", **changes}
     return ChatSummary(str(number), f"Chat {number}", moment, moment, **values)
 
@@ -41,11 +40,11 @@ CHATS = [
     chat(8, 1),
     chat(9, 1),
 ]
-DELETED = [chat(20, 9, deleted_at=time.time() - 2 * 86400), chat(21, 9, deleted_at=time.time() - 86400 * 29.2)]
+DELETED = [chat(20, 9, deleted_at=NOON - 2 * 86400), chat(21, 9, deleted_at=NOON - 86400 * 29.2)]
 
 
 @pytest.fixture
-def sidebar(theme, qtbot):
+def sidebar(theme, qtbot, at_noon):
     sidebar = Sidebar(theme)
     sidebar.resize(260, 700)
     qtbot.addWidget(sidebar)
@@ -431,13 +430,13 @@ def test_targets_are_found_for_any_row():
 
 # -- search ----------------------------------------------------------------------------------------------------------------
 
-HIT = SearchHit("3", "m1", "Chat 3", "two cups of coffee a day", ((12, 18),), time.time() - 86400)
+HIT = SearchHit("3", "m1", "Chat 3", "two cups of coffee a day", ((12, 18),), NOON - 86400)
 
 
 def test_a_hit_says_its_day(sidebar):
-    assert hit_row(HIT, time.time()).note == "Yesterday"
+    assert hit_row(HIT, NOON).note == "Yesterday"
     old = SearchHit("3", "m1", "Chat 3", "x", (), 1_000_000_000.0)
-    assert hit_row(old, time.time()).note in ("8 Sep 2001", "9 Sep 2001")
+    assert hit_row(old, NOON).note in ("8 Sep 2001", "9 Sep 2001")
 
 
 @pytest.mark.drives("chatList")
@@ -529,7 +528,7 @@ ROWS = st.lists(
 
 
 @pytest.mark.heavy
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(before=ROWS, after=ROWS)
 def test_any_list_becomes_any_other_and_views_hear_of_it_rightly(before, after):
     model = ChatListModel()

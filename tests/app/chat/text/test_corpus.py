@@ -122,7 +122,7 @@ def test_on_screen_too_any_split_is_the_whole(theme, name):
         assert shown(theme, show_streamed(chunks)) == whole
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(
     st.lists(st.sampled_from(SHORT), min_size=1, max_size=3),
     st.sampled_from(["\n\n", "\n", "", " ", "\r\n"]),
@@ -158,7 +158,7 @@ SIGNS = (
 MORE_SIGNS = ("$", "$$", "\\(", "\\)", "\\[", "\\]", "[^1]", "[^n]", "x^2", "\r", "\u202e", "\\", "&")
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(st.lists(st.sampled_from(SIGNS + MORE_SIGNS), max_size=24))
 def test_any_soup_of_signs_reads_as_the_whole(pieces):
     assert streamed(pieces) == list(read("".join(pieces)))

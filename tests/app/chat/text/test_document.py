@@ -64,7 +64,7 @@ def test_streamed_in_small_pieces_it_is_the_same_document(theme, name):
     assert dump(streamed(theme, chunks).document) == dump(at_once(theme, text).document)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.sampled_from(sorted(name for name in REPLIES if len(REPLIES[name]) < 3_000)),
     st.lists(st.integers(0, 20_000), max_size=10),
@@ -85,7 +85,7 @@ def test_showing_something_else_is_as_showing_it_first(theme):
 SHORT = sorted(name for name in REPLIES if len(REPLIES[name]) < 1_200)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.lists(st.tuples(st.sampled_from(SHORT), st.integers(0, 12), st.booleans()), min_size=2, max_size=6))
 def test_any_row_of_blocks_can_follow_any_other(theme, steps):
     shown = Document(QTextDocument(), Formats(theme))

@@ -99,7 +99,7 @@ def test_numbering_is_left_out_and_environments_are_braced():
 
 def test_each_is_drawn_once_off_the_caller_thread(qtbot):
     drawing = Formulas()
-    with qtbot.waitSignal(drawing.drawn, timeout=10_000):
+    with qtbot.waitSignal(drawing.drawn):
         assert drawing.get("x+1", False) is Drawing.PENDING
     drawing.wait()
     formula = drawing.get("x+1", False)

@@ -53,7 +53,7 @@ def test_before_the_end_the_pieces_read_as_what_was_fed_so_far(name):
         assert reader.blocks == unfinished(text[: start + step]), text[: start + step][-80:]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.sampled_from(sorted(REPLIES)), st.lists(st.integers(0, 20_000), max_size=12))
 def test_any_cut_reads_as_the_whole(name, places):
     reader = stream(REPLIES[name], places)
@@ -61,7 +61,7 @@ def test_any_cut_reads_as_the_whole(name, places):
     assert reader.blocks == list(read(REPLIES[name]))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     st.lists(
         st.sampled_from(

@@ -50,7 +50,7 @@ def test_signs_of_quotes_that_are_none_are_shown():
     assert words(read("> " * 45 + "x")) == "> " * 5 + "x"
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     st.lists(
         st.tuples(st.integers(0, 60), st.sampled_from(["> ", "  - ", "1. ", ">", "    ", "[^a]: "])), min_size=1, max_size=6
