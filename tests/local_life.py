@@ -72,7 +72,7 @@ def keep_models(driver, folder):
     window = driver.window
     window.place.show()
     dialog = driver.part("modelsDialog")
-    dialog.offer(str(folder / "small.gguf"))
+    dialog.offer(folder / "small.gguf")
     driver.wait(lambda: any(entry.name == "Small" or "small" in entry.id for entry in window.models.entries))
     driver.click("segment.machine")
     entry = window.models.entry("wide")

@@ -201,7 +201,7 @@ class Pictures:
         self.dialog.show_import("gemma-3-27b-it-Q4_K_M.gguf", 6_200_000_000, 16_500_000_000)
         self._take("machine-importing")
         self.dialog.end_import()
-        self.dialog.offer(str(self.gguf.parent / "fox" / "tokenizer.json"))
+        self.dialog.offer(self.gguf.parent / "fox" / "tokenizer.json")
         self._take("machine-not-a-model")
         self._quiet()
 

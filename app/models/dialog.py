@@ -17,7 +17,7 @@ from PySide6.QtGui import (
     QResizeEvent,
     QShowEvent,
 )
-from PySide6.QtWidgets import QDialog, QFileDialog, QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from app.models.detail import ModelDetail
 from app.models.drop_overlay import DropOverlay
@@ -30,6 +30,7 @@ from app.models.words import disk_use
 from app.theme import Theme
 from app.widgets.button import Button
 from app.widgets.debounce import Debounce
+from app.widgets.file_dialogs import ask_for_file
 from app.widgets.filter_field import FilterField
 from app.widgets.frame import draw_hairline
 from app.widgets.label import Label
@@ -49,16 +50,13 @@ _HEADER, _LIST, _FIELD, _FOOT = 52, 456, 400, 32
 _HINTS = {"discover": "Search models on Hugging Face", "machine": f"Filter models on {THIS_MACHINE}"}
 _FILE_FILTER = "GGUF models (*.gguf *.GGUF);;All files (*)"
 
-type ChooseFile = Callable[[QWidget, Callable[[str], None]], None]
-
 
 class ModelsDialog(QDialog):
     """Window-modal, 880×600 at least. Nothing here touches files but to look: every wish is a signal.
 
     `model_chosen` carries the id of a usable model and closes the window; `import_requested` the path of a .gguf file or a
-    model folder; `import_cancelled` says that the import on show is to stop. `choose_file` asks somebody for a file and calls
-    back with its path; the system's own dialog unless another is given. With a `hub` there is a page to find models on it,
-    which is shown first, and the downloads stand at the foot.
+    model folder; `import_cancelled` says that the import on show is to stop. With a `hub` there is a page to find models on
+    it, which is shown first, and the downloads stand at the foot.
     """
 
     model_chosen = Signal(str)
@@ -70,12 +68,10 @@ class ModelsDialog(QDialog):
         theme: Theme,
         parent: QWidget | None = None,
         *,
-        choose_file: ChooseFile | None = None,
         hub: "HubPlace | None" = None,
     ) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._choose_file = choose_file or ask_for_gguf
         self._model = ModelList(parent=self)
         self._selected = ""
         self.setObjectName("modelsDialog")
@@ -176,10 +172,10 @@ class ModelsDialog(QDialog):
         """Tell of something that went well, for a while."""
         self._toaster.show(text, hint)
 
-    def offer(self, path: str) -> None:
+    def offer(self, path: Path) -> None:
         """Take a path that somebody chose or dropped: ask for its import, or say in plain words why it is no model."""
         try:
-            source = model_source(Path(path))
+            source = model_source(path)
         except FlintError as error:
             self.show_problem(error.text, error.hint)
             return
@@ -187,7 +183,7 @@ class ModelsDialog(QDialog):
 
     def ask_for_file(self) -> None:
         """Let somebody choose a GGUF file."""
-        self._choose_file(self, self.offer)
+        ask_for_file(self, "ggufDialog", "Import a GGUF", _FILE_FILTER, self.offer, str(Path.home()))
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         if any(url.isLocalFile() for url in event.mimeData().urls()):
@@ -207,7 +203,7 @@ class ModelsDialog(QDialog):
         if len(paths) > 1:
             self.show_problem("Those were several files at once.", "Drop one .gguf file or one model folder at a time.")
         elif paths:
-            self.offer(paths[0])
+            self.offer(Path(paths[0]))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Escape closes the newest message first, then the window; Return is for what has the focus alone."""
@@ -384,12 +380,3 @@ class _ListSide(QWidget):
     def paintEvent(self, _event: QPaintEvent) -> None:
         x = self.width() - 1
         draw_hairline(QPainter(self), QPointF(x, 0), QPointF(x, self.height()), self._theme.color("separator"))
-
-
-def ask_for_gguf(parent: QWidget, chosen: Callable[[str], None]) -> None:
-    """Open the system's dialog for a GGUF file and call `chosen` with the path, without stopping the event loop."""
-    dialog = QFileDialog(parent, "Import a GGUF", str(Path.home()), _FILE_FILTER)
-    dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-    dialog.fileSelected.connect(chosen)
-    dialog.open()

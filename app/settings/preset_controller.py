@@ -5,10 +5,10 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QFileDialog
 
 from app.settings.panel import SettingsPanel
 from app.settings.preset_state import CUSTOM, MODEL, PresetState
+from app.widgets.file_dialogs import ask_for_file, ask_where_to_save
 from engine.core.disk import write_whole
 from engine.core.errors import FlintError, SettingsError, describe
 from engine.core.preferences import Preferences
@@ -86,8 +86,12 @@ class PresetController(QObject):
             "import": self._import,
             "paste": lambda: self._take(QGuiApplication.clipboard().text()),
         }
+        self._try(work[what])
+
+    def _try(self, work: Callable[[], object]) -> None:
+        """Do something and tell of what goes wrong in it, then show what is in force."""
         try:
-            work[what]()
+            work()
         except (FlintError, OSError) as error:
             self.failed.emit(describe(error))
         self.refresh()
@@ -135,14 +139,8 @@ class PresetController(QObject):
 
     def _put_back(self, preset: Preset) -> None:
         """Undo: give a preset the values it had, or bring back one that was deleted."""
-        try:
-            if self._presets.find(preset.name):
-                self._presets.update(preset)
-            else:
-                self._presets.save(preset)
-        except (FlintError, OSError) as error:
-            self.failed.emit(describe(error))
-        self.refresh()
+        there = self._presets.find(preset.name)
+        self._try(lambda: self._presets.update(preset) if there else self._presets.save(preset))
 
     def _shared(self) -> Preset:
         """What is shared: the preset in force, else the values as they stand."""
@@ -152,11 +150,16 @@ class PresetController(QObject):
 
     def _export(self) -> None:
         preset = self._shared()
-        start = str(Path.home() / f"{''.join(c if c.isalnum() or c in ' -_' else '-' for c in preset.name)}.json")
-        path, _ = QFileDialog.getSaveFileName(self._panel.window(), "Export Preset", start, _FILES)
-        if path:
-            write_whole(Path(path), [to_text(preset)])
-            self.said.emit(f"“{preset.name}” exported", path, None)
+        name = f"{''.join(c if c.isalnum() or c in ' -_' else '-' for c in preset.name)}.json"
+
+        def write(path: Path) -> None:
+            write_whole(path, [to_text(preset)])
+            self.said.emit(f"“{preset.name}” exported", str(path), None)
+
+        title, home = "Export Preset", str(Path.home())
+        ask_where_to_save(
+            self._panel.window(), "presetDialog", title, _FILES, name, lambda path: self._try(lambda: write(path)), home
+        )
 
     def _copy(self) -> None:
         preset = self._shared()
@@ -164,18 +167,8 @@ class PresetController(QObject):
         self.said.emit(f"“{preset.name}” copied", "Whoever gets it pastes it from this menu.", None)
 
     def _import(self) -> None:
-        path, _ = QFileDialog.getOpenFileName(self._panel.window(), "Import Preset", str(Path.home()), _FILES)
-        if not path:
-            return
-        try:
-            if Path(path).stat().st_size > LARGEST * 4:
-                raise SettingsError(f"{Path(path).name} is too large for a preset.", "Choose a file that Flint exported.")
-            text = Path(path).read_text("utf-8-sig")
-        except UnicodeDecodeError:
-            raise SettingsError(f"{Path(path).name} is no text.", "Choose a file that Flint exported.") from None
-        except OSError as error:
-            raise SettingsError(f"{Path(path).name} could not be read: {error.strerror}.", "Check the file.") from error
-        self._take(text)
+        window, title, home = self._panel.window(), "Import Preset", str(Path.home())
+        ask_for_file(window, "presetDialog", title, _FILES, lambda path: self._try(lambda: self._take(_read(path))), home)
 
     def _take(self, text: str) -> None:
         """Keep a preset that came as text, and put it in force."""
@@ -199,6 +192,17 @@ class PresetController(QObject):
         model = [Preset(MODEL, dict(self._panel.recommended()))] if self._panel.recommended() else []
         fitting = [preset.name for preset in (*model, *BUILT_IN, *own) if preset.fits(values)]
         return last if last in fitting else next(iter(fitting), CUSTOM)
+
+
+def _read(path: Path) -> str:
+    try:
+        if path.stat().st_size > LARGEST * 4:
+            raise SettingsError(f"{path.name} is too large for a preset.", "Choose a file that Flint exported.")
+        return path.read_text("utf-8-sig")
+    except UnicodeDecodeError:
+        raise SettingsError(f"{path.name} is no text.", "Choose a file that Flint exported.") from None
+    except OSError as error:
+        raise SettingsError(f"{path.name} could not be read: {error.strerror}.", "Check the file.") from error
 
 
 def _held(values: Mapping[str, Value]) -> dict[str, Value]:

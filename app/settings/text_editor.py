@@ -2,11 +2,12 @@
 
 from pathlib import Path
 
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app.settings.editor import Editor
 from app.theme import Theme
 from app.widgets.button import Button
+from app.widgets.file_dialogs import ask_for_folder
 from app.widgets.text_area import TextArea
 from app.widgets.text_field import TextField
 from engine.core.setting import Setting, Value
@@ -75,9 +76,7 @@ class LineEditor(Editor):
 
     def _choose(self) -> None:
         start = self.field.text() or str(Path.home())
-        folder = QFileDialog.getExistingDirectory(self.window(), self.setting.label, start)
-        if folder:
-            self.edited.emit(folder)
+        ask_for_folder(self.window(), "folderDialog", self.setting.label, lambda path: self.edited.emit(str(path)), start)
 
 
 def is_folder(setting: Setting) -> bool:

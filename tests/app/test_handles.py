@@ -82,7 +82,15 @@ REPLACED = ["button.*", "check.*", "field.*", "link.*", "segmented.*"]
 ACTIONS = ["menu.*", "menuBar", "preset.*", "selectAll", "selectMessage"]
 
 # What gives names, by the place of the name among its arguments; one that names several parts has their ends.
-GIVEN = {"setObjectName": (0,), "add_button": (1,), "ask_to_remove": (1, "Question", "Confirm", "Cancel")}
+GIVEN = {
+    "setObjectName": (0,),
+    "add_button": (1,),
+    "ask_to_remove": (1, "Question", "Confirm", "Cancel"),
+    "ask_for_file": (1,),
+    "ask_for_files": (1,),
+    "ask_for_folder": (1,),
+    "ask_where_to_save": (1,),
+}
 
 
 def driven():

@@ -1,17 +1,17 @@
 """Where a message is written: a field that grows with its text, send and stop in one place, the phase of the reply on top."""
 
 import re
-from pathlib import Path
 
 from PySide6.QtCore import QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QKeySequence, QMouseEvent, QPainter, QPaintEvent, QPen, QResizeEvent, QShortcut
-from PySide6.QtWidgets import QFileDialog, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.chat.composer.attachments import ATTACHED_ALREADY, Attachments
 from app.chat.composer.composer_foot import INSET, LINE, ComposerFoot
 from app.chat.composer.message_field import LONGEST_PLAIN, MessageField
 from app.chat.composer.phase_line import Phase, PhaseLine
 from app.theme import Theme
+from app.widgets.file_dialogs import ask_for_files
 from engine.chats.attachment import Attachment
 from engine.chats.records import StoredMessage, unsent
 
@@ -226,13 +226,8 @@ class Composer(QWidget):
 
     def choose_files(self) -> None:
         """Let files be picked that go with the message."""
-        dialog = QFileDialog(self.window(), "Attach Files")
-        dialog.setObjectName("attachDialog")
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
-        dialog.filesSelected.connect(lambda paths: self.attachments.attach_files([Path(path) for path in paths]))
-        dialog.finished.connect(dialog.deleteLater)
+        dialog = ask_for_files(self.window(), "attachDialog", "Attach Files", "", self.attachments.attach_files)
         dialog.finished.connect(self.focus_text)
-        dialog.open()
 
     def _attach_text(self, text: str) -> None:
         before = len(self.attachments.items)

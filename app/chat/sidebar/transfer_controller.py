@@ -5,13 +5,13 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QObject, QTemporaryDir, Signal
+from PySide6.QtCore import QObject, QStandardPaths, QTemporaryDir, Signal
 
-from app.chat.sidebar.file_dialogs import JSON, MARKDOWN, ask_for_chats, ask_for_file, ask_for_folder
 from app.chat.sidebar.list_controller import ChatListController
 from app.chat.sidebar.sidebar import Sidebar
 from app.errors import telling
 from app.long_work import LongWork, Progress
+from app.widgets.file_dialogs import ask_for_files, ask_for_folder, ask_where_to_save
 from app.widgets.toast import Toaster
 from engine.chats.file_names import safe_name
 from engine.chats.store import ChatStore
@@ -25,6 +25,8 @@ MOST_DRAGGED = 20
 """Chats of which a drag makes files: it begins at once."""
 
 _FOLDER = "folder of exported chats"
+_MARKDOWN, _JSON = "Markdown (*.md)", "JSON, with everything (*.json)"
+_CHATS = "Chats (*.json *.zip);;All files (*)"
 
 
 class TransferController(QObject):
@@ -90,17 +92,21 @@ class TransferController(QObject):
         """Ask where to, then write; `form` is "markdown", "json", or "" to have that asked, too."""
         window = self._sidebar.window()
         with telling(self.failed):
-            folder = self._store.recall(_FOLDER)
+            folder = self._folder()
             if len(chat_ids) == 1:
                 name = safe_name(self._store.read_chat(chat_ids[0]).chat.title)
                 ending = "json" if form == "json" else "md"
-                filters = {"markdown": MARKDOWN, "json": JSON}.get(form, f"{MARKDOWN};;{JSON}")
-                ask_for_file(window, folder, f"{name}.{ending}", filters, lambda path: self._write(chat_ids, path))
+                filters = {"markdown": _MARKDOWN, "json": _JSON}.get(form, f"{_MARKDOWN};;{_JSON}")
+                self._ask_where(chat_ids, f"{name}.{ending}", filters, folder)
             elif form == "json":
-                name = f"Flint chats {datetime.date.today().isoformat()}.json"
-                ask_for_file(window, folder, name, JSON, lambda path: self._write(chat_ids, path))
+                self._ask_where(chat_ids, f"Flint chats {datetime.date.today().isoformat()}.json", _JSON, folder)
             else:
-                ask_for_folder(window, folder, lambda path: self._write_each(chat_ids, path))
+                title = "Export into a Folder"
+                ask_for_folder(window, "exportDialog", title, lambda path: self._write_each(chat_ids, path), folder)
+
+    def _ask_where(self, chat_ids: tuple[str, ...], name: str, filters: str, folder: str) -> None:
+        window = self._sidebar.window()
+        ask_where_to_save(window, "exportDialog", "Export", filters, name, lambda path: self._write(chat_ids, path), folder)
 
     def _write(self, chat_ids: tuple[str, ...], path: Path) -> None:
         from engine.chats.export_files import write_json, write_markdown  # Here, as below: a window opens sooner without.
@@ -140,6 +146,13 @@ class TransferController(QObject):
     def _tell(self, path: Path) -> None:
         self._toaster.show(f"“{path.name}” was written.", f"It is in {path.parent}.")
 
+    def _folder(self) -> str:
+        """Return where the dialogs begin: where the last one ended, else in the documents."""
+        kept = self._store.recall(_FOLDER)
+        if Path(kept).is_dir():
+            return kept
+        return QStandardPaths.writableLocation(QStandardPaths.StandardLocation.DocumentsLocation) or str(Path.home())
+
     def _keep_folder(self, folder: Path) -> None:
         with telling(self.failed):
             self._store.remember(_FOLDER, str(folder))
@@ -153,7 +166,8 @@ class TransferController(QObject):
     def _import(self, paths: tuple[str | Path, ...]) -> None:
         if not paths:
             with telling(self.failed):
-                ask_for_chats(self._sidebar.window(), self._store.recall(_FOLDER), self._import)
+                window = self._sidebar.window()
+                ask_for_files(window, "importDialog", "Import Chats", _CHATS, self._import, self._folder())
             return
         from engine.chats.import_files import import_files
 

@@ -5,9 +5,10 @@ from functools import lru_cache
 from pathlib import Path
 
 from PySide6.QtCore import QSaveFile
-from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
+from PySide6.QtWidgets import QMessageBox, QWidget
 
 from app.chat.text.code import find_lexer
+from app.widgets.file_dialogs import ask_where_to_save
 
 _NAMED = re.compile(r"(?:^|[\s:\"'=])([\w.-]*\w\.\w{1,8})(?=$|[\s\"'}])")
 _FIRST_LINE = re.compile(r"(?:#|//|--|;|/\*|<!--|%)+\s*(?:file(?:name)?:\s*)?(\S+?\.\w{1,8})\s*(?:\*/|-->)?")
@@ -35,26 +36,20 @@ def suggested_name(language: str, code: str) -> str:
 
 def save_code(code: str, language: str, parent: QWidget) -> None:
     """Ask where to save code, and save it there as UTF-8; a failure is told."""
-    dialog = QFileDialog(parent, "Save code")
-    dialog.setObjectName("saveCodeDialog")
-    dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-    dialog.setFileMode(QFileDialog.FileMode.AnyFile)
-    dialog.selectFile(suggested_name(language, code))
-    dialog.fileSelected.connect(lambda path: _write(path, code, parent))
-    dialog.finished.connect(dialog.deleteLater)
-    dialog.open()
+    name = suggested_name(language, code)
+    ask_where_to_save(parent, "saveCodeDialog", "Save code", "", name, lambda path: _write(path, code, parent))
 
 
-def _write(path: str, code: str, parent: QWidget) -> None:
+def _write(path: Path, code: str, parent: QWidget) -> None:
     data = (code if code.endswith("\n") else f"{code}\n").encode("utf-8", "replace")
     # A file that can't be written whole is left as it was.
-    file = QSaveFile(path)
+    file = QSaveFile(str(path))
     if file.open(QSaveFile.OpenModeFlag.WriteOnly) and file.write(data) == len(data) and file.commit():
         return
     box = QMessageBox(parent)
     box.setObjectName("saveCodeFailed")
     box.setIcon(QMessageBox.Icon.Warning)
-    box.setText(f"“{Path(path).name}” was not saved.")
+    box.setText(f"“{path.name}” was not saved.")
     box.setInformativeText(f"{file.errorString()}. Choose another folder or name.")
     box.open()
 

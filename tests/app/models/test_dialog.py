@@ -1,33 +1,19 @@
 import pytest
 from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent
-from PySide6.QtWidgets import QAbstractButton, QApplication, QFileDialog, QLabel, QWidget
+from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QWidget
 
-from app.models.dialog import LEAST_SIZE, ModelsDialog, ask_for_gguf
+from app.models.dialog import LEAST_SIZE, ModelsDialog
 from app.widgets.toast import Toast
+from tests.app.file_picking import file_dialog, pick_file
 from tests.app.models.entries import ALL, BROKEN, LARGE, SMALL, many
 
 LEFT = Qt.MouseButton.LeftButton
 
 
-class Chooser:
-    """Stands in for a person in the system's file dialog."""
-
-    def __init__(self):
-        self.path = ""
-
-    def __call__(self, parent, chosen):
-        chosen(self.path)
-
-
 @pytest.fixture
-def chooser():
-    return Chooser()
-
-
-@pytest.fixture
-def dialog(qtbot, theme, chooser):
-    dialog = ModelsDialog(theme, choose_file=chooser)
+def dialog(qtbot, theme):
+    dialog = ModelsDialog(theme)
     dialog.set_models(ALL, "a/large")
     qtbot.addWidget(dialog)
     dialog.show()
@@ -154,33 +140,34 @@ def test_done_closes_without_choosing(qtbot, dialog):
 
 
 @pytest.mark.drives("importFirst", "noModels")
-def test_without_models_it_says_how_to_get_one(qtbot, dialog, chooser, gguf):
+def test_without_models_it_says_how_to_get_one(qtbot, dialog, gguf):
     dialog.set_models((), None)
     assert dialog.findChild(QWidget, "noModels").isVisible()
     assert not button(dialog, "importButton").isVisible()
     assert button(dialog, "importFirst").hasFocus()
-    chooser.path = str(gguf)
+    qtbot.mouseClick(button(dialog, "importFirst"), LEFT)
     with qtbot.waitSignal(dialog.import_requested) as asked:
-        qtbot.mouseClick(button(dialog, "importFirst"), LEFT)
+        pick_file(qtbot, dialog, "ggufDialog", gguf)
     assert asked.args == [str(gguf)]
     dialog.set_models(ALL, None)
     assert not dialog.findChild(QWidget, "noModels").isVisible()
     assert dialog.detail.entry is not None
 
 
-@pytest.mark.drives("importButton")
-def test_the_import_button_asks_for_a_file(qtbot, dialog, chooser, gguf):
-    chooser.path = str(gguf)
+@pytest.mark.drives("importButton", "ggufDialog")
+def test_the_import_button_asks_for_a_file(qtbot, dialog, gguf):
+    qtbot.mouseClick(button(dialog, "importButton"), LEFT)
+    assert "*.gguf" in file_dialog(qtbot, dialog, "ggufDialog").nameFilters()[0]
     with qtbot.waitSignal(dialog.import_requested) as asked:
-        qtbot.mouseClick(button(dialog, "importButton"), LEFT)
+        pick_file(qtbot, dialog, "ggufDialog", gguf)
     assert asked.args == [str(gguf)]
 
 
-def test_a_file_that_is_no_model_is_told_in_plain_words(qtbot, dialog, chooser, tmp_path):
-    chooser.path = str(tmp_path / "notes.txt")
+def test_a_file_that_is_no_model_is_told_in_plain_words(qtbot, dialog, tmp_path):
     (tmp_path / "notes.txt").write_text("hello")
     with qtbot.assertNotEmitted(dialog.import_requested):
         qtbot.mouseClick(button(dialog, "importButton"), LEFT)
+        pick_file(qtbot, dialog, "ggufDialog", tmp_path / "notes.txt")
     assert toasts(dialog)[0][0] == "“notes.txt” is not a model."
     qtbot.keyClick(dialog.search, Qt.Key.Key_Escape)
     assert dialog.isVisible()
@@ -253,17 +240,6 @@ def test_messages_are_gone_the_next_time(qtbot, dialog):
     dialog.close()
     dialog.show()
     qtbot.waitUntil(lambda: toasts(dialog) == [])
-
-
-def test_the_systems_dialog_offers_gguf_files(qtbot, dialog, gguf):
-    taken = []
-    ask_for_gguf(dialog, taken.append)
-    chooser = dialog.findChild(QFileDialog)
-    assert "*.gguf" in chooser.nameFilters()[0]
-    assert chooser.fileMode() == QFileDialog.FileMode.ExistingFile
-    chooser.fileSelected.emit(str(gguf))
-    chooser.reject()
-    assert taken == [str(gguf)]
 
 
 def test_a_change_of_appearance_reaches_every_part(dialog, theme):

@@ -14,6 +14,7 @@ from app.widgets.slider import Slider
 from app.widgets.text_field import TextField
 from engine.core.setting import Scope
 from engine.core.settings import BY_NAME, SETTINGS
+from tests.app.file_picking import pick_file
 from tests.app.pointer import drag_to
 
 CHAT = [setting.name for setting in SETTINGS if setting.scope is Scope.CHAT]
@@ -165,13 +166,12 @@ def test_a_folder_must_exist(panel, said, qtbot, tmp_path):
     assert said == [("app", "models_folder", str(tmp_path))]
 
 
-@pytest.mark.drives("choose.models_folder")
-def test_a_folder_chosen_in_the_dialog_is_taken(panel, said, qtbot, tmp_path, monkeypatch):
-    from app.settings import text_editor
-
-    monkeypatch.setattr(text_editor.QFileDialog, "getExistingDirectory", lambda *args: str(tmp_path))
+@pytest.mark.drives("choose.models_folder", "folderDialog")
+def test_a_folder_chosen_in_the_dialog_is_taken(panel, said, qtbot, tmp_path):
     show_all(panel, qtbot)
     qtbot.mouseClick(panel.findChild(QAbstractButton, "choose.models_folder"), Qt.MouseButton.LeftButton)
+    assert said == []
+    pick_file(qtbot, panel.window(), "folderDialog", tmp_path)
     assert said == [("app", "models_folder", str(tmp_path))]
 
 

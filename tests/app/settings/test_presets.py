@@ -6,11 +6,12 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QFileDialog, QLabel, QMenu, QWidget
+from PySide6.QtWidgets import QLabel, QMenu, QWidget
 
 from engine.core.paths import locate
 from engine.core.presets import CREATIVE, NAMES, PRECISE
 from engine.core.settings import BY_NAME
+from tests.app.file_picking import file_dialog, pick_file
 
 
 def kept():
@@ -54,6 +55,11 @@ def save_as(flint, name):
     assert field.hasFocus()
     QTest.keyClicks(field, name)  # What stood there is selected.
     QTest.keyClick(field, Qt.Key.Key_Return)
+
+
+def import_from(flint, path):
+    pick(flint, "Import")
+    pick_file(flint.qtbot, flint.window, "presetDialog", path)
 
 
 @pytest.mark.drives("presets", "segment.Creative", "segment.Balanced")
@@ -171,20 +177,19 @@ def test_a_deleted_preset_comes_back_by_undo(flint, panel):
     assert kept()["presets"] == before
 
 
-def test_a_preset_goes_to_a_file_and_comes_back(flint, panel, tmp_path, monkeypatch):
+@pytest.mark.drives("presetDialog")
+def test_a_preset_goes_to_a_file_and_comes_back(flint, panel, tmp_path):
     flint.choose_setting("top_k", "11", scope="chat")
     panel.flush()
     save_as(flint, "One")
-    path = str(tmp_path / "one.json")
-    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (path, ""))
-    monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: (path, ""))
     pick(flint, "Export")
+    pick_file(flint.qtbot, flint.window, "presetDialog", tmp_path / "one")  # The ending is added.
     pick(flint, "Delete “One”")
     flint.click("newChatButton")
-    pick(flint, "Import")
+    import_from(flint, tmp_path / "one.json")
     assert in_force(flint) == "One"
     assert flint.window.chat.settings() == {"top_k": 11}
-    pick(flint, "Import")
+    import_from(flint, tmp_path / "one.json")
     assert sorted(kept()["presets"]) == ["One", "One 2"]
 
 
@@ -219,10 +224,12 @@ def test_what_is_no_preset_is_refused_and_changes_nothing(flint, panel, text, sa
     assert not locate().settings.exists()
 
 
-def test_a_file_that_is_no_text_or_is_not_there_is_refused(flint, panel, tmp_path, monkeypatch):
+def test_a_file_that_is_no_text_or_is_gone_is_refused(flint, panel, tmp_path):
     broken = tmp_path / "broken.json"
     broken.write_bytes(b"\xff\xfe\x00")
     for path, says in ((broken, "no text"), (tmp_path / "none.json", "could not be read")):
-        monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_, path=path: (str(path), ""))
         pick(flint, "Import")
+        dialog = file_dialog(flint.qtbot, flint.window, "presetDialog")
+        dialog.fileSelected.emit(str(path))
+        dialog.reject()
         assert any(says in title for title, _ in flint.toasts())

@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
 from PySide6.QtGui import QDrag, QDragEnterEvent, QDropEvent
-from PySide6.QtWidgets import QApplication, QFileDialog, QMenu, QWidget
+from PySide6.QtWidgets import QApplication, QFileDialog, QMenu
 
 from engine.chats.store import ChatStore
 from engine.core.paths import locate
+from tests.app.file_picking import pick_file
 from tests.engine.chats.foreign import branching, lmstudio, said, with_tools
 
 CTRL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
@@ -32,16 +33,6 @@ def listed(flint, *names):
     ids = made(*names)
     flint.window.chats.refresh()
     return ids
-
-
-def accept(flint, name, path):
-    """Choose a path in a file dialog, as somebody who types it and presses Return."""
-    flint.wait(lambda: flint.window.findChild(QFileDialog, name))
-    dialog = flint.window.findChild(QFileDialog, name)
-    field = dialog.findChild(QWidget, "fileNameEdit")
-    field.setText(str(path))
-    flint.qtbot.keyClick(field, Qt.Key.Key_Return)
-    flint.wait(lambda: not flint.window.findChild(QFileDialog, name))
 
 
 def choose(flint, text):
@@ -66,7 +57,7 @@ def test_the_open_chat_is_exported_by_its_shortcut(flint, tmp_path, name):
     flint.key(Qt.Key.Key_E, CTRL | SHIFT)
     dialog = flint.window.findChild(QFileDialog, "exportDialog")
     assert dialog.selectedFiles()[0].endswith("/Tea or coffee.md")
-    accept(flint, "exportDialog", tmp_path / name)
+    pick_file(flint.qtbot, flint.window, "exportDialog", tmp_path / name)
     told(flint, f"“{name}” was written")
     text = (tmp_path / name).read_text("utf-8")
     assert "About Tea: or/coffee?" in text
@@ -80,7 +71,7 @@ def test_many_are_exported_as_files_into_a_folder(flint, tmp_path):
     flint.key(Qt.Key.Key_A, CTRL, name="chatList")
     flint.key(Qt.Key.Key_E, CTRL | SHIFT)
     choose(flint, "Markdown, a File Each…")
-    accept(flint, "exportDialog", tmp_path)
+    pick_file(flint.qtbot, flint.window, "exportDialog", tmp_path)
     assert str(tmp_path) in told(flint, "3 chats were exported")
     assert {path.name for path in tmp_path.glob("*.md")} == {"One.md", "Two.md", "Three.md"}
 
@@ -94,7 +85,7 @@ def test_all_chats_leave_and_come_back_with_everything(flint, tmp_path):
         store.pin_chats(ids[1:], True)
         before = [store.read_chat(chat) for chat in ids]
     flint.key(Qt.Key.Key_E, CTRL | Qt.KeyboardModifier.AltModifier)
-    accept(flint, "exportDialog", tmp_path / "all.json")
+    pick_file(flint.qtbot, flint.window, "exportDialog", tmp_path / "all.json")
     told(flint, "“all.json” was written")
     with ChatStore(locate().chats) as store:
         store.delete_chats(ids)
@@ -119,7 +110,7 @@ def test_chatgpts_archive_is_imported_from_the_dialog_and_can_be_taken_back(flin
     with zipfile.ZipFile(archive, "w") as packed:
         packed.writestr("conversations.json", json.dumps([branching(), with_tools(), {"mapping": 3}]))
     flint.key(Qt.Key.Key_I, CTRL | SHIFT)
-    accept(flint, "importDialog", archive)
+    pick_file(flint.qtbot, flint.window, "importDialog", archive)
     hint = told(flint, "2 chats were imported")
     assert "1 chat could not be read" in hint
     assert "2 steps" in hint
