@@ -54,7 +54,7 @@ from engine.models.choice import preferred
 from engine.models.in_use import in_use
 from engine.models.integrity import check_folder
 from engine.models.library import Library
-from engine.models.naming import free_name
+from engine.models.naming import new_name
 from engine.models.superseded import sweep
 from engine.pool import closing
 
@@ -266,8 +266,12 @@ class Worker:
         match job.command:
             case ImportModel(request_id, source, name):
                 new: list[str] = []  # Holds the name once the import has begun: what is here already has one.
-                begun = lambda: new.append(free_name(name, self.library.entries()))  # noqa: E731
-                entry = self._import(job, Path(source), name, begun)
+
+                def called(own: str) -> str:
+                    new.append(new_name(name, own, self.library.besides(Path(source))))
+                    return new[0]
+
+                entry = self._import(job, Path(source), called=called)
                 job.connection.put(ModelImported(request_id, entry, already=not new))
             case LoadModel(_, model_id, weights, guard):
                 self._load(job, model_id, weights, guard)
@@ -292,7 +296,7 @@ class Worker:
 
     # -- jobs -------------------------------------------------------------------------------------------------------
 
-    def _import(self, job: _Job, source: Path, name: str, begun: Callable[[], object] = lambda: None) -> ModelEntry:
+    def _import(self, job: _Job, source: Path, name: str = "", called: Callable[[str], str] = lambda name: name) -> ModelEntry:
         from engine.models.gguf import import_gguf
         from engine.models.gguf_source import ImportCancelled
 
@@ -305,7 +309,7 @@ class Worker:
             name = name or self.library.name_of(source)
             with in_use(source, name or source.name):
                 folder = import_gguf(
-                    source, self.models_folder, name=name, begun=begun, progress=progress, cancelled=self._asked_to_stop
+                    source, self.models_folder, name=name, called=called, progress=progress, cancelled=self._asked_to_stop
                 )
         except ImportCancelled:
             raise Stopped from None

@@ -28,7 +28,7 @@ from engine.models.facts import read_config, read_facts
 from engine.models.in_use import in_use
 from engine.models.library import Library
 from engine.models.made_folder import folder_to_make, place
-from engine.models.naming import free_name, numbered_name
+from engine.models.naming import new_name
 from engine.models.record import Record, write_record
 
 MIXED = "mixed_4_6"
@@ -65,9 +65,7 @@ def carry_out(
     Raises as `quantize`.
     """
     entry = library.find(command.model_id)
-    entries = library.entries()
-    named = free_name(command.name, entries)
-    name = named or numbered_name(copy_name(entry, command.bits), entries)
+    name = new_name(command.name, copy_name(entry, command.bits), library.entries())
 
     def progress(fraction: float, stage: str, size: int) -> None:
         told(QuantizeProgress(command.request_id, fraction, stage, size))

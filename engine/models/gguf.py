@@ -47,7 +47,7 @@ def import_gguf(
     destination_root: Path,
     *,
     name: str = "",
-    begun: Callable[[], object] = lambda: None,
+    called: Callable[[str], str] = lambda name: name,
     bits: Bits = DEFAULT_BITS,
     progress: Callable[[int, int], None] = _untold,
     cancelled: Callable[[], bool] = lambda: False,
@@ -58,8 +58,9 @@ def import_gguf(
     `name` is the model's name for people (by default made from the file's name); the folder is named after it. `bits` says
     what becomes of tensors whose kind MLX has no form for (K and IQ quants): quantized anew to 8, 6 or 4 bits, but kept in
     their own where MLX can keep their integers (Q4_K, Q5_K) and they are no more; or None for float16. All others keep their
-    numbers. `begun` is called before anything is converted, and may raise. `progress` gets bytes of the source done and in
-    all. A file whose content was imported before, at the same `bits` where they matter, is not converted again.
+    numbers. `called` gets the name before anything is converted and returns what it is to be; it may raise. `progress` gets
+    bytes of the source done and in all. A file whose content was imported before, at the same `bits` where they matter, is
+    not converted again.
 
     Raises `ModelNotFound`, `ModelBroken` or `ModelUnsupported` for what is wrong with the file, `DiskFull` or `ReadOnly` for
     the destination, `ImportCancelled` when `cancelled()` turned true, `ValueError` for other `bits`.
@@ -82,8 +83,7 @@ def import_gguf(
         found = _imported_before(header, destination_root, reopened, rounded)
         if found is not None:
             return found
-        begun()
-        name = name.strip() or human_name(header.path.stem)
+        name = called(name.strip() or human_name(header.path.stem))
         with disk_errors(destination_root / folder_name(name)), _partial(destination_root) as folder:
             _check_space(model, tokenizer, destination_root, name, bits)
             with reopened() as opened:

@@ -12,6 +12,7 @@ from engine.core.facts import ModelEntry
 from engine.core.machine import THIS_MACHINE
 from engine.core.paths import Paths
 from engine.models import lmstudio, ollama, starter
+from engine.models.content_sample import content_sample
 from engine.models.duplicates import Duplicates
 from engine.models.entries import GgufEntries, cached_entry, entry_of, folder_entry
 from engine.models.folders import visible_folders
@@ -132,10 +133,17 @@ class Library:
         places = itertools.chain(self._lmstudio_entries(), self._ollama_entries())
         return next((entry.name for entry in places if Path(entry.path) == path), "")
 
+    def besides(self, source: Path) -> list[ModelEntry]:
+        """Return every model that is not the GGUF `source`, or one of its parts, and was not imported from it."""
+        from engine.models.gguf_header import parts_there
+
+        first = parts_there(source)[0]
+        sample = content_sample(first)
+        return [entry for entry in self.entries() if not _is_at(entry, first) and _sample_of(Path(entry.path)) != sample]
+
     def _at(self, path: Path, entries: tuple[ModelEntry, ...]) -> ModelEntry:
         for entry in entries:
-            known = (Path(entry.path), *(Path(copy.path) for copy in entry.copies))
-            if path in known or path.resolve() in (each.resolve() for each in known):
+            if _is_at(entry, path):
                 return entry
         if path.is_dir():
             return folder_entry(path, "folder", str(path), human_name(path.name))
@@ -216,6 +224,16 @@ def _cached_ggufs(repository: CachedRepository) -> list[Path]:
 def _ids(entry: ModelEntry) -> list[str]:
     """Return an entry's id and those of its copies."""
     return [entry.id, *(copy.id for copy in entry.copies)]
+
+
+def _is_at(entry: ModelEntry, path: Path) -> bool:
+    known = (Path(entry.path), *(Path(copy.path) for copy in entry.copies))
+    return path in known or path.resolve() in (each.resolve() for each in known)
+
+
+def _sample_of(folder: Path) -> str:
+    record = read_record(folder)
+    return record.source_sample if record is not None else ""
 
 
 def _comes_from(folder: Path, source: Path) -> bool:

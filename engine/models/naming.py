@@ -28,11 +28,14 @@ def free_name(name: str, entries: Iterable[ModelEntry], but: str = "") -> str:
     return plain
 
 
-def numbered_name(name: str, entries: Iterable[ModelEntry]) -> str:
-    """Return `name`, or the first of “name 2”, “name 3”, … that no model has."""
+def new_name(asked: str, own: str, entries: Iterable[ModelEntry]) -> str:
+    """Return what a new model is called: what was asked for, as `free_name` does, else its own name.
+
+    Where another model has that, it is the first of “own 2”, “own 3”, … that none has.
+    """
     known = list(entries)
-    names = itertools.chain([name], (f"{name} {number}" for number in itertools.count(2)))
-    return next(each for each in names if _holder(each, known) is None)
+    names = itertools.chain([own], (f"{own} {number}" for number in itertools.count(2)))
+    return free_name(asked, known) or next(each for each in names if _holder(each, known) is None)
 
 
 def _holder(name: str, entries: Iterable[ModelEntry]) -> ModelEntry | None:

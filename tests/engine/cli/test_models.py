@@ -2,6 +2,7 @@
 
 import json
 import re
+from pathlib import Path
 
 import pytest
 
@@ -131,6 +132,26 @@ def test_an_import_refuses_a_name_as_a_renaming_does(flint, tmp_path, flint_home
     assert flint("models", "import", tmp_path / "x.gguf", "--name", "Zebra").status == 0
     assert why in flint("models", "import", tmp_path / "y.gguf", "--name", name).refused(2)
     assert [path.name for path in (flint_home / "models").iterdir() if path.is_dir()] == ["zebra"]
+
+
+def test_a_name_that_is_taken_is_numbered_unless_it_was_asked_for(flint, tmp_path, flint_home):
+    for number, folder in enumerate(("a", "b", "c")):
+        (tmp_path / folder).mkdir()
+        tiny_gguf(tmp_path / folder / "x.gguf", seed=number)
+    names = [flint("models", "import", tmp_path / folder / "x.gguf", "--json").data["name"] for folder in ("a", "b", "c")]
+    assert names == ["x", "x 2", "x 3"]
+    assert flint("models", "import", tmp_path / "b" / "x.gguf").out == "It is already here as “x 2”.\n"
+
+
+def test_a_file_has_its_own_name_where_it_is_listed_before_and_mends_an_import_under_it(flint, tmp_path, flint_home):
+    listed = flint_home / "models" / "x.gguf"
+    listed.parent.mkdir(parents=True)
+    tiny_gguf(listed)
+    first = flint("models", "import", listed, "--json").data
+    weights = Path(first["path"]) / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:1000])
+    again = flint("models", "import", listed, "--json").data
+    assert (first["name"], again["name"], again["problem"]) == ("x", "x", "")
 
 
 @pytest.mark.parametrize("content", [None, b"", b"GGUF", b"not a gguf at all" * 99])
