@@ -1,5 +1,7 @@
 """Downloads under way, at the foot of the models window: a row each, with what can be done about it."""
 
+import itertools
+
 from PySide6.QtCore import QPointF, QRect, Qt
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
@@ -102,6 +104,11 @@ class DownloadRow(QWidget):
         self._cancel.set_icon("x", f"{'Take off the list' if done else 'Cancel the download'}: {download.name}")
         self.setAccessibleName(f"{download.name}, {download_text(download)}")
 
+    @property
+    def stops(self) -> tuple[QWidget, ...]:
+        """What Tab stops at, from left to right."""
+        return self._page, self._token, self._use, self._main, self._cancel
+
     def resizeEvent(self, event: object) -> None:
         """The bar is shorter where there is little room."""
         self._progress.setFixedWidth(_BAR if self.width() >= _WIDE else _NARROW_BAR)
@@ -188,6 +195,7 @@ class DownloadList(QWidget):
     def show_downloads(self, downloads: tuple[Download, ...], free_bytes: int) -> None:
         """Show these, what is under way first and what is done last; rows that stay keep the focus."""
         wanted = {download.model_id: download for download in sorted(downloads, key=lambda one: _ORDER.index(one.state))}
+        before = [*self._rows]
         for model_id in [one for one in self._rows if one not in wanted]:
             row = self._rows.pop(model_id)
             row.hide()
@@ -198,10 +206,18 @@ class DownloadList(QWidget):
             if self._lines.indexOf(self._rows[model_id]) != place:
                 self._lines.insertWidget(place, self._rows[model_id])
             self._rows[model_id].show_download(download)
+        self._rows = {model_id: self._rows[model_id] for model_id in wanted}
+        if [*self._rows] != before:
+            self._lead_tab()
         self._summary.setText(downloads_summary(downloads))
         self._free.setText(f"Disk: {size_text(free_bytes)} free" if free_bytes else "")
         self._scroll.setFixedHeight(ROW * min(len(wanted), _MOST_ROWS))
         self.setVisible(bool(wanted))
+
+    def _lead_tab(self) -> None:
+        """Let Tab go from row to row as they stand: by itself it goes by when each was made."""
+        for part, after in itertools.pairwise(part for row in self._rows.values() for part in row.stops):
+            QWidget.setTabOrder(part, after)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         draw_hairline(QPainter(self), QPointF(0, 0), QPointF(self.width(), 0), self._theme.color("separator"))

@@ -1,7 +1,9 @@
 """The strip of downloads: what stands where."""
 
 import pytest
+from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QAbstractButton
 
 from app.models.download_list import ROW, DownloadList
 from app.models.hub_wishes import HubWishes
@@ -48,3 +50,18 @@ def test_a_row_moves_with_its_state_and_keeps_the_focus(strip):
     assert strip._rows[running[1].model_id] is row
     assert strip.focusWidget() is focused is row._cancel
     assert strip._lines.count() == 2
+
+
+def test_tab_goes_through_the_rows_as_they_stand_on_screen(strip, qtbot):
+    qtbot.waitActive(strip)
+    for states in (STATES, tuple(reversed(STATES)), STATES[3:]):
+        strip.show_downloads(tuple(Download(f"org/m{n}", f"M {n}", state, 10, 100) for n, state in enumerate(states)), 0)
+        QTest.qWait(0)
+        stops = [part for row in strip._rows.values() for part in row.findChildren(QAbstractButton) if part.isVisible()]
+        as_seen = sorted(stops, key=lambda part: (part.parentWidget().y(), part.x()))
+        as_seen[0].setFocus()
+        passed = [strip.focusWidget()]
+        while len(passed) < len(as_seen):
+            QTest.keyClick(strip.focusWidget(), Qt.Key.Key_Tab)
+            passed.append(strip.focusWidget())
+        assert passed == as_seen
