@@ -31,7 +31,6 @@ logger = logging.getLogger("flint.engine")
 
 RATE_WINDOW_S = 5.0
 TOLD_EVERY_S = 0.25
-_UNFINISHED = ("queued", "running", "waiting", "verifying")
 
 
 @dataclass
@@ -68,7 +67,7 @@ class DownloadQueue:
         """Take up what was running when Flint ended; what was paused stays so."""
         with self._gate:
             for item in self._items.values():
-                if item.download.state in _UNFINISHED:
+                if item.download.going:
                     self._change(item, state="queued", rate=None, left_s=None)
             self._start_thread()
 
@@ -88,7 +87,7 @@ class DownloadQueue:
         """Stop a download and keep what is there."""
         with self._gate:
             item = self._items.get(model_id)
-            if item and item.download.state in _UNFINISHED:
+            if item and item.download.going:
                 self._change(item, state="paused", rate=None, left_s=None, error=None)
                 if item.work:
                     item.work.stop()

@@ -21,14 +21,17 @@ _FREE_EVERY_S = 5.0
 
 
 class DownloadController(QObject):
-    """Keeps the list. `changed` says that it is another one now, `finished` carries a `Download` that just ended whole.
+    """Keeps the list. `changed` says that it is another one now, `finished` carries a `Download` that just ended whole,
+    `stopped` one that just failed, `went_on` those of an earlier run that go on now.
 
     `dropped` says that one was cancelled, and again once what it fetched is gone. `failed` carries the `ErrorInfo` of a wish
-    that could not be carried out; what fails while it is fetched is told by its own `Download`.
+    that could not be carried out.
     """
 
     changed = Signal()
     finished = Signal(object)
+    stopped = Signal(object)
+    went_on = Signal(object)
     dropped = Signal()
     failed = Signal(object)
 
@@ -37,6 +40,7 @@ class DownloadController(QObject):
         self._bridge = bridge
         self._downloads: dict[str, Download] = {}
         self._wishes: set[str] = set()
+        self._listed = False
         self._asked_at = 0.0
         self.free_bytes = 0
         bridge.received.connect(self._take)
@@ -77,11 +81,18 @@ class DownloadController(QObject):
                 self.free_bytes = event.free_bytes
                 self._downloads = {download.model_id: download for download in event.downloads}
                 self.changed.emit()
+                self._tell_of_earlier()
             case DownloadChanged():
                 self._on_change(event.download, gone=event.gone)
             case Failed() if event.request_id in self._wishes:
                 self._wishes.discard(event.request_id)
                 self.failed.emit(event.error)
+
+    def _tell_of_earlier(self) -> None:
+        going = [download for download in self.downloads if download.going]
+        if going and not self._listed:
+            self.went_on.emit(going)
+        self._listed = True
 
     def _on_change(self, download: Download, *, gone: bool) -> None:
         before = self._downloads.get(download.model_id)
@@ -93,6 +104,8 @@ class DownloadController(QObject):
         ended = download.state == "done" and not gone and (before is None or before.state != "done")
         if ended:
             self.finished.emit(download)
+        if download.state == "failed" and not gone and (before is None or before.state != "failed"):
+            self.stopped.emit(download)
         if gone and download.state != "done":
             self.dropped.emit()
         if gone or ended or time.monotonic() - self._asked_at > _FREE_EVERY_S:

@@ -11,8 +11,9 @@ from app.models.download_controller import DownloadController
 from app.models.hub_controller import HubController
 from app.models.hub_wishes import HubWishes
 from app.models.hub_words import TOKEN_ERRORS
+from app.models.words import progress_text
 from app.theme import Theme
-from app.widgets.toast import Toaster
+from app.widgets.toast import Kind, Toaster
 from app.widgets.web_link import open_link
 from engine.core.errors import ErrorInfo
 from engine.core.hub_facts import Download
@@ -26,10 +27,12 @@ if TYPE_CHECKING:
 
 
 class HubPlace(QObject):
-    """Made with the window; its pages only when the models dialog is. `failed` carries an `ErrorInfo`, `used` a model's id."""
+    """Made with the window; its pages only when the models dialog is. `failed` carries an `ErrorInfo`, `used` a model's id,
+    `list_asked` says that somebody wants to see the downloads."""
 
     failed = Signal(object)
     used = Signal(str)
+    list_asked = Signal()
 
     def __init__(
         self, theme: Theme, bridge: Bridge, models: ModelController, toaster: Toaster, parent: QObject | None = None
@@ -47,6 +50,8 @@ class HubPlace(QObject):
         models.listed.connect(lambda _entries: self._feed())
         self.downloads.changed.connect(self._feed)
         self.downloads.finished.connect(self._on_finished)
+        self.downloads.went_on.connect(self._on_went_on)
+        self.downloads.stopped.connect(self._on_stopped)
         self.downloads.failed.connect(self._on_failed)
         self.downloads.dropped.connect(models.refresh)
         self.hub.account.connect(self._on_account)
@@ -107,6 +112,28 @@ class HubPlace(QObject):
         self._models.refresh()
         self._toaster.show(f"{download.name} is ready to use.", action=("Use it", lambda: self.used.emit(download.model_id)))
 
+    def _on_went_on(self, downloads: list[Download]) -> None:
+        """Say which downloads of an earlier run go on: nobody asked for them in this one."""
+        if len(downloads) == 1:
+            download = downloads[0]
+            so_far = progress_text(download.done_bytes, download.total_bytes)
+            self._tell(f"The download of {download.name} goes on.", f"{so_far} are here." if download.done_bytes else "")
+        else:
+            self._tell(f"{len(downloads)} downloads go on.", f"{', '.join(download.name for download in downloads)}.")
+
+    def _on_stopped(self, download: Download) -> None:
+        error = download.error
+        self._tell(f"The download of {download.name} stopped.", f"{error.text} {error.hint}" if error else "", "error")
+
+    def _tell(self, text: str, hint: str, kind: Kind = "info") -> None:
+        """Tell of downloads where their list is not on show, and lead to it."""
+        if not self._dialog_shows:
+            self._toaster.show(text, hint, kind, ("Show downloads", self.list_asked.emit))
+
+    @property
+    def _dialog_shows(self) -> bool:
+        return self._dialog is not None and self._dialog.isVisible()
+
     def ask_for_token(self, parent: QWidget) -> None:
         """Let somebody enter a token for the hub, over `parent`."""
         from app.models.token_dialog import TokenDialog
@@ -144,7 +171,6 @@ class HubPlace(QObject):
             self._dialog.show_note(kept, where)
         else:
             self._toaster.show(kept, where)
-
         if name:
             self._try_again()
 

@@ -44,6 +44,7 @@ class ModelsPlace(QObject):
         hub = HubPlace(self._theme, self._bridge, self._models, self._toaster, self)
         hub.failed.connect(self.failed)
         hub.used.connect(self._use)
+        hub.list_asked.connect(self.show)
         return hub
 
     def start(self) -> None:

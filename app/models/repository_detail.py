@@ -239,7 +239,7 @@ class RepositoryDetail(DetailPane):
     def _show_buttons(self, row: HubRow) -> None:
         state = row.download.state if row.download else ""
         here = row.here or state == "done"
-        going = state in ("queued", "running", "waiting", "verifying")
+        going = row.download is not None and row.download.going
         size = self._size(row)
         words = {"paused": "Resume", "failed": "Try again"}.get(state, f"Download {size_text(size)}" if size else "Download")
         self._action = "use" if here else "fetch"

@@ -81,3 +81,8 @@ class Download(Record):
     error: ErrorInfo | None = None
     commit: str = ""
     folder: str = ""
+
+    @property
+    def going(self) -> bool:
+        """Whether it goes on by itself, also at the next start: it is not paused, and has not ended."""
+        return self.state in ("queued", "running", "waiting", "verifying")

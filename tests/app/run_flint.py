@@ -91,6 +91,15 @@ def name_modules(person):
     window.close()
 
 
+def name_modules_at_rest(person):
+    """Say what is loaded once the downloads are known, and what the window says of them; then close it."""
+    window = yield from person.until("mainWindow")
+    while not window.place.hub.downloads.free_bytes:
+        yield
+    say(modules=sorted(sys.modules), toasts=[toast.text for toast in window.toaster.toasts])
+    window.close()
+
+
 def close_while_writing(person):
     """Close the window in the middle of a reply."""
     window = yield from writing(person)

@@ -84,6 +84,16 @@ def test_window_is_painted_before_what_it_does_not_show_is_loaded():
     ] == []
 
 
+def test_window_without_a_download_under_way_loads_nothing_of_the_hubs():
+    data = locate().data
+    data.mkdir(parents=True, exist_ok=True)
+    paused = {"model_id": "org/model", "name": "Model", "state": "paused", "done_bytes": 1, "total_bytes": 2}
+    (data / "downloads.json").write_text(json.dumps([paused]))
+    status, said, _ = run_window("name-modules-at-rest")
+    assert (status, said[0]["toasts"]) == (0, [])
+    assert not {"huggingface_hub", "httpx", "keyring"} & set(said[0]["modules"])
+
+
 def close_in_mid_reply():
     status, said, err = run_window("close-while-writing")
     assert (status, err) == (0, "")

@@ -1,14 +1,18 @@
 """Find a model, see whether it fits, fetch it and chat with it: in the real window, against a hub on loopback."""
 
 import dataclasses
+import json
 
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QMessageBox
 
+from app.widgets.toast import Toast
+from engine.core.hub_facts import Download
 from engine.core.machine import THIS_MACHINE
 from engine.core.messages import Finished
+from engine.core.paths import locate
 from engine.models import transfer
 from tests.app.hub_window import FOX_ID, GATED_ID, LARGE_ID, MACHINE, QWEN, SLOW_ID, hub_on_loopback, hub_window
 from tests.app.window_driver import open_window
@@ -236,17 +240,70 @@ def test_a_finished_row_uses_the_model(found):
     assert found.driver.window.models.model_id == FOX_ID
 
 
-def test_a_download_goes_on_at_the_next_start_and_with_the_dialog_closed(qtbot, server):
+@pytest.mark.drives("toastAction")
+def test_a_download_goes_on_at_the_next_start_and_says_so_with_the_dialog_closed(qtbot, server):
     slow(server)
     with hub_window(qtbot) as found:
         found.search("slow", 1)
         found.pick(SLOW_ID)
         found.click("downloadModel")
         found.wait(lambda: found.state(SLOW_ID) == "running" and found.hub.downloads.of(SLOW_ID).done_bytes)
-    server.faults.clear()
     with open_window(qtbot) as driver:
-        driver.wait(lambda: driver.window.place.hub.downloads.of(SLOW_ID) and driver.toasts())
-        assert "is ready to use" in driver.toasts()[0][0]
+        driver.wait(driver.toasts)
+        text, hint = driver.toasts()[0]
+        assert text == f"The download of {driver.window.place.hub.downloads.of(SLOW_ID).name} goes on."
+        assert hint.endswith("of 3 MB are here.")
+        server.faults.clear()
+        driver.wait(lambda: len(driver.toasts()) == 2)
+        assert "is ready to use" in "".join(text for text, _ in driver.toasts())
+        toast = next(toast for toast in driver.window.findChildren(Toast) if toast.text == text)
+        driver.press(toast, "toastAction")
+        assert driver.window.place.dialog.isVisible()
+        assert driver.part(f"download.{SLOW_ID}").isVisible()
+
+
+def left_by_an_earlier_run(**states):
+    """Keep a queue as a Flint that was killed leaves it."""
+    names = {"slow": SLOW_ID, "large": LARGE_ID, "gated": GATED_ID}
+    rows = [Download(names[key], key.capitalize(), state, 0, 3_000_000) for key, state in states.items()]
+    file = locate().data / "downloads.json"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(json.dumps([dataclasses.asdict(row) for row in rows]))
+
+
+@pytest.mark.parametrize("state", ["queued", "running", "waiting", "verifying"])
+def test_whatever_a_crash_found_under_way_goes_on(qtbot, server, state):
+    left_by_an_earlier_run(large="paused", slow=state)
+    with open_window(qtbot) as driver:
+        driver.wait(driver.toasts)
+        assert driver.toasts() == [("The download of Slow goes on.", "")]
+        driver.wait(lambda: driver.window.place.hub.downloads.of(SLOW_ID).state == "done")
+        assert driver.window.place.hub.downloads.of(LARGE_ID).state == "paused"
+
+
+def test_several_that_go_on_are_told_together(qtbot, server):
+    slow(server)
+    left_by_an_earlier_run(slow="running", large="queued")
+    with open_window(qtbot) as driver:
+        driver.wait(driver.toasts)
+        assert driver.toasts() == [("2 downloads go on.", "Slow, Large.")]
+
+
+def test_what_is_paused_or_over_stays_so_and_asks_nothing_of_the_hub(qtbot, server):
+    left_by_an_earlier_run(slow="paused", gated="failed", large="done")
+    with open_window(qtbot) as driver:
+        driver.wait(lambda: len(driver.window.place.hub.downloads.downloads) == 3)
+        assert [one.state for one in driver.window.place.hub.downloads.downloads] == ["paused", "failed", "done"]
+        assert (driver.toasts(), server.asked) == ([], [])
+
+
+def test_one_that_stops_while_no_list_shows_it_says_why(qtbot, server):
+    left_by_an_earlier_run(gated="running")
+    with open_window(qtbot) as driver:
+        driver.wait(lambda: len(driver.toasts()) == 2)
+        (hint,) = [hint for text, hint in driver.toasts() if text.endswith(" stopped.")]
+        error = driver.window.place.hub.downloads.of(GATED_ID).error
+        assert hint == f"{error.text} {error.hint}"
 
 
 @pytest.mark.drives("downloadToken", "downloadPage", "tokenField", "saveToken", "makeToken")
