@@ -20,8 +20,9 @@ STATES_AHEAD = 40
 """States of the gated delta rule that MLX allocates ahead where no kernel does its loop over the tokens."""
 OPERATIONS_AHEAD, DROPPING_OPERATIONS, PACKING_OPERATIONS = 60, 6, 24
 """Operations that MLX allocates for before the first of them is done, and those of one layer's cache at a forward's end."""
-UNPACKED, UNPACKED_LATENTS, UNPACKED_IN_PARALLEL = 3, 4, 5
-"""Packed layers that are unpacked at once while a token is written; most where a state space runs beside the attention."""
+UNPACKED, UNPACKED_AMONG_OTHERS, UNPACKED_IN_PARALLEL = 3, 4, 5
+"""How often one packed layer's plain rows are there while a token is written, by the kind of model: that of a latent or with
+recurrent layers among the others, most with both in one layer."""
 GROWN_AT_ONCE = 0.3
 """The share of packed layers that hold both their old and their grown buffers while a token is written, as measured."""
 MASK_BYTES, ORDER_BYTES = 1, 4
@@ -74,38 +75,56 @@ def is_fused(attention: Attention, step: Step) -> bool:
 
 
 def transient(shape: Shape, step: Step) -> Transient:
-    """Return what a forward takes at its most demanding moment: while one layer attends, or at its end."""
+    """Return what a forward takes at its most demanding moment: while one layer attends, or at its end.
+
+    Reading evaluates the caches alone: nothing asks for what the last of them is followed by, nor for its own layer's attention.
+    """
     if step.chunk == 1:
         return _writing(shape, step)
-    attentions = [layer.attention for layer in shape.layers if layer.attention is not None]
+    layers = _asked_for(shape)
+    if not layers:
+        return Transient()
+    *attending, last = layers
+    attentions = [layer.attention for layer in layers if layer.attention is not None]
     waiting = sum(_waiting(attention, step) for attention in attentions)
-    layers = [_of_layer(layer, shape, step) for layer in shape.layers]
-    ahead = _ahead(attentions, step)
-    moments = [replace(one, ahead=ahead, waiting=waiting) for one in layers]
-    if len(layers) > 1:
-        # Nothing asks for the last layer's attention: the one before it is the last that attends.
-        before = shape.layers[-2].attention
-        grown = 0.0 if before is None or _in_place(before, step) else _grown(shape.layers[-1].attention, step)
-        moments.append(replace(layers[-2], ahead=grown + _remade(attentions, step), waiting=waiting))
-    return max(moments, key=lambda one: one.bytes, default=Transient())
+    ahead = _ahead([layer.attention for layer in attending if layer.attention is not None], step)
+    moments = [_of_layer(layer, shape, step) for layer in attending]
+    ends = replace(_of_layer(last, shape, step), scores=0.0, scores_formula="", rows=_grown(last.attention, step))
+    moments = [replace(one, ahead=ahead, waiting=waiting) for one in (*moments, ends)]
+    if attending:
+        before = attending[-1].attention
+        grown = 0.0 if before is None or _in_place(before, step) else _grown(last.attention, step)
+        moments.append(replace(moments[-2], ahead=grown + _remade(attentions, step)))
+    return max(moments, key=lambda one: one.bytes)
+
+
+def _asked_for(shape: Shape) -> tuple[Layer, ...]:
+    """Return the layers up to the last that keeps anything of its own: one that reads an earlier one's rows keeps nothing."""
+    layers = shape.layers
+    keeps = [layer.recurrent is not None or (layer.attention is not None and not layer.attention.shared) for layer in layers]
+    return layers[: max((index + 1 for index, kept in enumerate(keeps) if kept), default=0)]
 
 
 def _writing(shape: Shape, step: Step) -> Transient:
     """Return what writing one token takes: little is computed in a layer, so that MLX is several layers ahead.
 
-    Of packed layers that many are unpacked, and where a token makes their buffers grow, several have both: those of a third of
-    all layers, and of all latent ones, whose growing waits for nothing else.
+    Packed layers are unpacked, one in several steps or several at once, which comes to the same; and where a token makes their
+    buffers grow, several have both: those of a third of all layers, and of all latent ones, whose growing waits for nothing else.
     """
     layer = max((_of_layer(one, shape, step) for one in shape.layers), key=lambda one: one.bytes, default=Transient())
     packed = [one.attention for one in shape.layers if one.attention is not None and _unpacked(one.attention, step)]
     if not packed:
         return layer
-    latent = any(attention.kind == "latent" for attention in packed)
-    parallel = any(one.attention in packed and one.recurrent is not None for one in shape.layers)
-    count = UNPACKED_IN_PARALLEL if parallel else UNPACKED_LATENTS if latent else UNPACKED
-    unpacked = sorted((_unpacked(attention, step) for attention in packed), reverse=True)
     ahead = sum(_grown(attention, step) * (1 if attention.kind == "latent" else GROWN_AT_ONCE) for attention in packed)
-    return replace(layer, rows=sum(unpacked[:count]), ahead=ahead)
+    return replace(layer, rows=_times_unpacked(shape) * max(_unpacked(one, step) for one in packed), ahead=ahead)
+
+
+def _times_unpacked(shape: Shape) -> int:
+    recurrent = [layer for layer in shape.layers if layer.recurrent is not None]
+    if any(layer.attention is not None for layer in recurrent):
+        return UNPACKED_IN_PARALLEL
+    latent = any(layer.attention is not None and layer.attention.kind == "latent" for layer in shape.layers)
+    return UNPACKED_AMONG_OTHERS if latent or recurrent else UNPACKED
 
 
 def logits_bytes(shape: Shape) -> float:
