@@ -77,7 +77,7 @@ def is_fused(attention: Attention, step: Step) -> bool:
 def transient(shape: Shape, step: Step) -> Transient:
     """Return what a forward takes at its most demanding moment: while one layer attends, or at its end.
 
-    Reading evaluates the caches alone: nothing asks for what the last of them is followed by, nor for its own layer's attention.
+    Reading evaluates the caches alone: nothing asks for what follows the last of them, nor for its own layer's attention.
     """
     if step.chunk == 1:
         return _writing(shape, step)
@@ -108,8 +108,9 @@ def _asked_for(shape: Shape) -> tuple[Layer, ...]:
 def _writing(shape: Shape, step: Step) -> Transient:
     """Return what writing one token takes: little is computed in a layer, so that MLX is several layers ahead.
 
-    Packed layers are unpacked, one in several steps or several at once, which comes to the same; and where a token makes their
-    buffers grow, several have both: those of a third of all layers, and of all latent ones, whose growing waits for nothing else.
+    Packed layers are unpacked, one in several steps or several at once, which comes to the same. Where a token makes their
+    buffers grow, several have both: those of a third of all layers, and of all latent ones, whose growing waits for nothing
+    else.
     """
     layer = max((_of_layer(one, shape, step) for one in shape.layers), key=lambda one: one.bytes, default=Transient())
     packed = [one.attention for one in shape.layers if one.attention is not None and _unpacked(one.attention, step)]
