@@ -119,12 +119,6 @@ class ChatListModel(QStringListModel):
         self._rows = self._next
         self._keys = None
 
-    def touch(self, chat_id: str) -> None:
-        """Have a chat's row drawn again."""
-        place = self.row_of(chat_id)
-        if place >= 0:
-            self.dataChanged.emit(self.index(place), self.index(place))
-
     def data(self, index: Index, role: int = int(Qt.ItemDataRole.DisplayRole)) -> Any:
         """The title to show, to edit and to read aloud; the whole `Row` under `ROW_ROLE`."""
         if not index.isValid():

@@ -33,7 +33,7 @@ class ChatView(DragView):
 
     def __init__(self, theme: Theme, wishes: Wishes, parent: QWidget | None = None) -> None:
         super().__init__(theme, wishes, parent)
-        self._waiting: tuple[Sequence[Row], str | None] | None = None
+        self._waiting: Sequence[Row] | None = None
         self._folders: Sequence[Folder] = ()
         self._pressed: Row | None = None
         self.browsing = False
@@ -57,7 +57,7 @@ class ChatView(DragView):
         its end.
         """
         if self._delegate.editing:
-            self._waiting = (rows, selected)
+            self._waiting = rows
             return
         self._waiting = None
         tall = bool(rows) and rows[0].kind in ("hit", "trashed")
@@ -80,12 +80,13 @@ class ChatView(DragView):
     def select(self, chat_id: str | None, scroll: bool = True) -> None:
         """Mark a chat as the one shown, or none; nothing is emitted.
 
-        Hits are left alone: a chat may have several. So is what somebody selected beside the chat that was shown already.
+        Hits are left alone: a chat may have several. So is what somebody selected beside the chat that was shown already, and
+        the row of a rename until its end: going on from there would end it with half a name.
         """
         other = chat_id != self._look.shown
         self._look.shown = chat_id
         self.viewport().update()
-        if self._delegate.tall or (not other and self._is_apart()):
+        if self._delegate.tall or self._delegate.editing or (not other and self._is_apart()):
             return
         place = self._rows.row_of(chat_id) if chat_id is not None else -1
         index = self._rows.index(place) if place >= 0 else QModelIndex()
@@ -380,9 +381,8 @@ class ChatView(DragView):
         return row.kind in ("chat", "folder", "trashed")
 
     def _catch_up(self) -> None:
-        if self._waiting is not None and not self._delegate.editing:
-            rows, _ = self._waiting
-            self.show_rows(rows, self._look.shown)
+        if not self._delegate.editing:
+            self.show_rows(self.rows if self._waiting is None else self._waiting, self._look.shown)
 
     def _reveal(self) -> None:
         """Bring the selected chat into view, with its heading where that stands right above; later when not shown yet."""

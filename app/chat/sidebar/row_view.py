@@ -44,10 +44,7 @@ class RowView(QListView):
 
     def set_writing(self, chat_id: str | None) -> None:
         """Mark the chat in which a reply is being written."""
-        before, self._look.writing = self._look.writing, chat_id
-        for changed in (before, chat_id):
-            if changed is not None:
-                self._rows.touch(changed)
+        self._look.writing = chat_id
         self.viewport().update()
 
     def set_empty(self, heading: str, text: str) -> None:

@@ -138,6 +138,22 @@ def test_rename_in_place_is_kept(flint):
     assert titles(flint) == ["About foxes"]
 
 
+@pytest.mark.drives("chatTitle")
+@pytest.mark.parametrize("what", ["the chat that is written in", "a new folder"])
+def test_a_reply_that_ends_meanwhile_takes_nothing_of_a_name_that_is_typed(writing, what):
+    flint, _ = writing
+    folder = what == "a new folder"
+    flint.key(Qt.Key.Key_N if folder else Qt.Key.Key_R, CTRL | SHIFT if folder else CTRL)
+    editor = flint.part("chatTitle", QLineEdit)
+    flint.qtbot.keyClicks(editor, "Half a")
+    flint.window.chat.stop()
+    flint.wait(lambda: flint.idle)
+    flint.qtbot.keyClicks(editor, " name")
+    flint.qtbot.keyClick(editor, RETURN)
+    flint.wait(lambda: flint.part("chatList").findChild(QLineEdit) is None)
+    assert "Half a name" in [row.title for row in flint.part("chatList").model().rows]
+
+
 # -- deleting ------------------------------------------------------------------------------------------------------------
 
 
