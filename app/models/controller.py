@@ -75,9 +75,9 @@ class ModelController(QObject):
         self._store = store
         self._bridge = bridge
         self._preferences = preferences
-        self._load_id = self._list_id = self._import_id = ""
+        self._load_id = self._list_id = ""
         self._at_work = ""  # The request a model is being got ready for: a load, or a reply that needs one.
-        self._import_name = ""
+        self._imports: dict[str, str] = {}  # Of the requests, in their order, the names of the files.
         self._first_list = True
         self.entries: tuple[ModelEntry, ...] = ()
         self.model: LoadedModel | None = None
@@ -122,16 +122,17 @@ class ModelController(QObject):
         self._set(NO_MODEL)
 
     def import_file(self, path: str) -> None:
-        """Import a GGUF into Flint's own folder."""
-        self._import_id = self._bridge.new_id("import")
-        self._import_name = path.rsplit("/", 1)[-1]
-        self.import_progressed.emit(self._import_name, 0, 0)
-        self._bridge.send(ImportModel(self._import_id, path))
+        """Import a GGUF into Flint's own folder, after those that were asked for before."""
+        request_id = self._bridge.new_id("import")
+        self._imports[request_id] = path.rsplit("/", 1)[-1]
+        if len(self._imports) == 1:
+            self.import_progressed.emit(self._imports[request_id], 0, 0)
+        self._bridge.send(ImportModel(request_id, path))
 
     def cancel_import(self) -> None:
         """Stop the import that runs; nothing of it is kept."""
-        if self._import_id:
-            self._bridge.cancel(self._import_id)
+        for request_id in list(self._imports)[:1]:
+            self._bridge.cancel(request_id)
 
     def entry(self, model_id: str) -> ModelEntry | None:
         """Return a listed model by its id."""
@@ -203,8 +204,8 @@ class ModelController(QObject):
             case ModelImported():
                 self.refresh()
                 self.imported.emit(event.model, event.already)
-            case ImportProgress() if event.request_id == self._import_id:
-                self.import_progressed.emit(self._import_name, event.done_bytes, event.total_bytes)
+            case ImportProgress() if event.request_id in self._imports:
+                self.import_progressed.emit(self._imports[event.request_id], event.done_bytes, event.total_bytes)
             case ImportProgress() | LoadProgress() if self.state.state == "none":
                 pass  # What it is for was removed.
             case ImportProgress():
@@ -307,8 +308,7 @@ class ModelController(QObject):
             self._at_work = ""
             if not self._load_id:
                 self._on_load_end(event)  # The reply says itself what went wrong.
-        elif event.request_id == self._import_id:
-            self._import_id = ""
+        elif self._imports.pop(event.request_id, None) is not None:
             self.import_ended.emit(event.error if isinstance(event, Failed) else None)
         elif event.request_id == self._list_id and isinstance(event, Failed):
             if self._first_list:

@@ -335,3 +335,37 @@ def test_import_can_be_cancelled_and_leaves_nothing(controlled, starter_gguf, mo
     assert controlled.imports == [None]
     assert [path for path in locate().models.glob("*") if not path.name.startswith(".")] == []
     assert controlled.models.entries == ()
+
+
+def test_imports_come_one_after_the_other_and_the_model_in_use_stays_ready(controlled, fox, tmp_path):
+    give_model(fox)
+    controlled.start()
+    controlled.wait("ready")
+    steps, paths = [], [tmp_path / "one.gguf", tmp_path / "two.gguf"]
+    controlled.models.import_progressed.connect(lambda *step: steps.append(step))
+    for layers, path in enumerate(paths, 1):
+        tiny_gguf(path, name=path.stem, layers=layers)
+        controlled.models.import_file(str(path))
+    controlled.states.clear()
+    controlled.until(lambda: len(controlled.imports) == 2)
+    assert controlled.imports == [None, None]
+    assert controlled.states == [], "it is not the model in use that is got ready"
+    assert list(dict.fromkeys(name for name, *_ in steps)) == ["one.gguf", "two.gguf"]
+    assert all(done == total > 0 for done, total in ({name: step for name, *step in steps}).values())
+
+
+def test_of_several_imports_the_one_on_show_is_stopped(controlled, starter_gguf, tmp_path, monkeypatch):
+    monkeypatch.setattr("engine.models.starter.starter_file", lambda *_: None)
+    controlled.start()
+    controlled.wait("none")
+    shown = []
+    controlled.models.import_progressed.connect(lambda name, *_: shown.append(name))
+    controlled.models.import_progressed.connect(
+        lambda name, done, _total: name == starter_gguf.name and done and controlled.models.cancel_import()
+    )
+    tiny_gguf(tmp_path / "two.gguf")
+    controlled.models.import_file(str(starter_gguf))
+    controlled.models.import_file(str(tmp_path / "two.gguf"))
+    controlled.until(lambda: len(controlled.imports) == 2)
+    assert shown[0] == starter_gguf.name
+    assert [path.name for path in locate().models.glob("*") if not path.name.startswith(".")] == ["two"]
