@@ -129,6 +129,11 @@ class ModelController(QObject):
             self.import_progressed.emit(self._imports[request_id], 0, 0)
         self._bridge.send(ImportModel(request_id, path))
 
+    @property
+    def importing(self) -> bool:
+        """Whether a file is being imported, or waits for that."""
+        return bool(self._imports)
+
     def cancel_import(self) -> None:
         """Stop the import that runs; nothing of it is kept."""
         for request_id in list(self._imports)[:1]:

@@ -56,7 +56,7 @@ class ModelsDialog(QDialog):
 
     `model_chosen` carries the id of a usable model and closes the window; `import_requested` the path of a .gguf file or a
     model folder; `import_cancelled` says that the import on show is to stop. With a `hub` there is a page to find models on
-    it, which is shown first, and the downloads stand at the foot.
+    it, which is shown first, and the downloads stand at the foot. What is told while the window is closed goes to `behind`.
     """
 
     model_chosen = Signal(str)
@@ -69,6 +69,7 @@ class ModelsDialog(QDialog):
         parent: QWidget | None = None,
         *,
         hub: "HubPlace | None" = None,
+        behind: Toaster | None = None,
     ) -> None:
         super().__init__(parent)
         self._theme = theme
@@ -103,7 +104,7 @@ class ModelsDialog(QDialog):
         self._words: dict[str, str] = {}
         self._search_later = Debounce(self._search_hub, self)
         self._overlay = DropOverlay(theme, self)
-        self._toaster = Toaster(theme, self)
+        self._toaster, self._behind = Toaster(theme, self), behind
         self._name_buttons()
         self._lay_out()
         self._connect()
@@ -162,15 +163,16 @@ class ModelsDialog(QDialog):
 
     def tell(self, text: str, hint: str = "", action: tuple[str, Callable[[], object]] | None = None) -> None:
         """Tell of something that is done, over the window, and offer what can come next."""
-        self._toaster.show(text, hint, action=action)
+        self._teller.show(text, hint, action=action)
 
     def show_problem(self, text: str, hint: str) -> None:
         """Tell of something that went wrong, over the window; it stays until it is closed."""
-        self._toaster.show(text, hint, "error")
+        self._teller.show(text, hint, "error")
 
-    def show_note(self, text: str, hint: str) -> None:
-        """Tell of something that went well, for a while."""
-        self._toaster.show(text, hint)
+    @property
+    def _teller(self) -> Toaster:
+        """What tells it where somebody sees it: a copy may end minutes after the window was closed."""
+        return self._toaster if self.isVisible() or self._behind is None else self._behind
 
     def offer(self, path: Path) -> None:
         """Take a path that somebody chose or dropped: ask for its import, or say in plain words why it is no model."""

@@ -168,7 +168,7 @@ class HubPlace(QObject):
         kept = f"The token of {name} was saved." if name else "The token was forgotten."
         where = KEPT.get(source, "") if name else ""
         if self._dialog is not None and self._dialog.isVisible():
-            self._dialog.show_note(kept, where)
+            self._dialog.tell(kept, where)
         else:
             self._toaster.show(kept, where)
         if name:

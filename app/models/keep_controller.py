@@ -36,7 +36,7 @@ _SILENT_MS = 1000
 
 
 class KeepController(QObject):
-    """Serves the models window that joins it; one copy is made at a time."""
+    """Serves the models window that joins it; one copy is made at a time, and none while a model is imported."""
 
     def __init__(self, theme: Theme, bridge: Bridge, models: ModelController, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -56,6 +56,12 @@ class KeepController(QObject):
         dialog.detail.wished.connect(self._serve)
         dialog.import_cancelled.connect(self._stop)
 
+    def is_busy(self) -> bool:
+        """Return whether a copy is being made, and say so where it is."""
+        if self._making:
+            self._refuse("A copy is being made already.")
+        return self._making != ""
+
     def _serve(self, what: str, bits: str, entry: ModelEntry) -> None:
         if what == "notes":
             self._ask_notes(entry)
@@ -67,9 +73,9 @@ class KeepController(QObject):
             self._ask_removal(entry)
         elif what == "update":
             self._check(CheckForUpdate(self._bridge.new_id("update"), entry.id))
-        elif self._making:
-            self._refuse("A copy is being made already.")
-        else:
+        elif self._models.importing:
+            self._refuse("A model is being imported.")
+        elif not self.is_busy():
             self._making, self._making_name, self._making_of = self._bridge.new_id("quantize"), entry.name, entry.id
             self._show_making(0.0, "Waiting")
             self._send(QuantizeModel(self._making, entry.id, cast("QuantizeBits", bits)))

@@ -18,6 +18,7 @@ from engine.core.facts import ModelEntry
 if TYPE_CHECKING:
     from app.models.dialog import ModelsDialog
     from app.models.hub_place import HubPlace
+    from app.models.keep_controller import KeepController
 
 
 class ModelsPlace(QObject):
@@ -33,6 +34,7 @@ class ModelsPlace(QObject):
         self._theme, self._bridge, self._models, self._toaster, self._window = theme, bridge, models, toaster, window
         self._just_imported = ""
         self.dialog: ModelsDialog | None = None
+        self._keep: KeepController | None = None
         models.imported.connect(self._on_imported)
         models.import_ended.connect(self._on_import_ended)
 
@@ -74,8 +76,9 @@ class ModelsPlace(QObject):
         from app.models.dialog import ModelsDialog
         from app.models.keep_controller import KeepController
 
-        dialog = ModelsDialog(self._theme, parent=self._window, hub=self.hub)
-        KeepController(self._theme, self._bridge, self._models, self).join(dialog)
+        dialog = ModelsDialog(self._theme, parent=self._window, hub=self.hub, behind=self._toaster)
+        self._keep = KeepController(self._theme, self._bridge, self._models, self)
+        self._keep.join(dialog)
         dialog.model_chosen.connect(self._models.choose)
         dialog.import_requested.connect(self._import_or_use)
         dialog.import_cancelled.connect(self._models.cancel_import)
@@ -99,7 +102,7 @@ class ModelsPlace(QObject):
         """Import a GGUF; a model folder needs no import and is loaded from where it is."""
         if Path(path).is_dir():
             self._use(path)
-        else:
+        elif self._keep is None or not self._keep.is_busy():  # Both would be told in the one row.
             self._models.import_file(path)
 
     def _on_imported(self, entry: ModelEntry, already: bool) -> None:

@@ -269,12 +269,30 @@ def test_a_copy_that_is_stopped_is_not_there(models, monkeypatch):
     models.dialog.detail.wished.emit("quantize", "8", models.dialog.detail.entry)
     refused = next(toast for toast in models.dialog.findChildren(Toast) if toast.text == "A copy is being made already.")
     assert refused.kind == "error"
+    models.dialog.import_requested.emit("/no/such.gguf")
+    assert not models.window.models.importing
     models.dialog.detail.wished.emit("trash", "", models.dialog.detail.entry)
     assert "A copy of it is being made." in told(models)
     assert not models.dialog.findChildren(QMessageBox)
     QTest.mouseClick(child(models.dialog, "importCancel"), LEFT)
     models.wait(lambda: not row.isVisible())
     assert {path.name for path in locate().models.iterdir() if path.is_dir()} == {"fox", "wide"}
+
+
+def test_no_copy_is_made_while_a_model_is_imported(models):
+    models.dialog.import_requested.emit("/no/such.gguf")
+    models.dialog.detail.wished.emit("quantize", "4", models.dialog.detail.entry)
+    assert told(models) == ["A model is being imported."]
+    models.wait(lambda: not models.window.models.importing)
+    assert {path.name for path in locate().models.iterdir() if path.is_dir()} == {"fox", "wide"}
+
+
+def test_what_comes_of_a_copy_is_told_where_somebody_is(models):
+    models.dialog.detail.wished.emit("quantize", "4", models.dialog.detail.entry)
+    models.dialog.close()
+    models.wait(lambda: "wide 4-bit is ready." in [toast.text for toast in models.window.toaster.toasts])
+    models.window.place.show()
+    assert told(models) == []
 
 
 def test_notes_fill_their_window(models):
