@@ -11,7 +11,8 @@ class Fault:
 
     `status` answers so instead, with `headers` and `body`. Of a file's body: `cut_after` bytes the connection is dropped;
     `short_by` bytes fewer are sent than the length says; `flip_at` changes one byte; `trickle_s` seconds go by between pieces
-    of `piece` bytes; `stall_after` so many nothing more comes; `crop_to` says and sends that the file is no longer than that;
+    of `piece` bytes; from byte `crawl_from` of the file on it is one byte at a time, which has no end in a test's life;
+    `stall_after` so many nothing more comes; `crop_to` says and sends that the file is no longer than that;
     `ignore_range` sends the whole file though a part was asked for; `etag` names it otherwise. `drop` closes the connection
     without an answer, `hang` leaves it open without one. `change` is called first, as when somebody changes the repository.
     """
@@ -32,6 +33,7 @@ class Fault:
     short_by: int = 0
     flip_at: int | None = None
     trickle_s: float = 0.0
+    crawl_from: int | None = None
     piece: int = 1 << 16
     ignore_range: bool = False
     etag: str = ""

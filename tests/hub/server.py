@@ -17,6 +17,7 @@ from tests.hub.repositories import Repository
 
 PAGE = 100
 PIECE = 1 << 16
+CRAWL_S = 0.01
 _SORTS = {
     "downloads": lambda one: one.downloads,
     "likes": lambda one: one.likes,
@@ -280,16 +281,17 @@ class _Handler(BaseHTTPRequestHandler):
         piece = fault.piece if fault else PIECE
         position = start
         while position < last:
-            part = stored.content.read(position, min(piece, last - position))
+            crawls = fault and fault.crawl_from is not None and position >= fault.crawl_from
+            part = stored.content.read(position, 1 if crawls else min(piece, last - position))
             if fault and fault.flip_at is not None and position <= fault.flip_at < position + len(part):
                 at = fault.flip_at - position
                 part = part[:at] + bytes([part[at] ^ 0xFF]) + part[at + 1 :]
             self._asked.sent += len(part)
             self.wfile.write(part)
             position += len(part)
-            if fault and fault.trickle_s:
+            if crawls or (fault and fault.trickle_s):
                 self.wfile.flush()
-                time.sleep(fault.trickle_s)
+                time.sleep(CRAWL_S if crawls else fault.trickle_s)
         if last < end and fault.stall_after is not None:
             self._wait_until_gone()
         elif last < end:

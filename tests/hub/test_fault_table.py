@@ -11,7 +11,7 @@ LISTED = {
     *("cut connections at any byte", "429 with Retry-After", "401/403 of each kind", "500s", "slow trickle", "wrong length"),
     *("wrong hash", "a file changed between requests", "redirects", "IPv6-only", "a proxy", "no network", "disk full"),
 }
-WHICH_AND_WHEN = {"path", "method", "times", "skip", "headers", "body", "piece"}
+WHICH_AND_WHEN = {"path", "method", "times", "skip", "headers", "body", "piece", "crawl_from"}
 
 
 def test_every_fault_of_the_projects_list_is_in_the_table_and_no_other():

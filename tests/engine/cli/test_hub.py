@@ -320,7 +320,7 @@ def partial_bytes():
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_ctrl_c_and_sigterm_keep_what_is_there_and_say_how_to_go_on(server, number):
     server.repositories[NAME].add("model.safetensors", MadeUp(20_000_000))
-    server.fault("cdn/", trickle_s=0.01, piece=50_000, times=None)
+    server.fault("cdn/", crawl_from=1_000_000, times=None)
     process = start_pull(server)
     end = time.monotonic() + 60
     while partial_bytes() < 500_000 and time.monotonic() < end:
