@@ -20,7 +20,7 @@ from app.chat.inspector.inspector_place import InspectorPlace
 from app.chat.message_actions import MessageActions
 from app.chat.page import ChatPage
 from app.chat.replaying import ReplayController
-from app.chat.replies import Pending, Replies
+from app.chat.replies import Replies
 from app.chat.sidebar.list_controller import ChatListController
 from app.chat.sidebar.sidebar import Sidebar
 from app.chat.sidebar.transfer_controller import TransferController
@@ -195,8 +195,7 @@ class MainWindow(QMainWindow):
         self.settings.chat_replaced.connect(self.chat.set_settings)
         self.settings.presets.said.connect(self._say)
         self.replies.progressed.connect(lambda pending, event: self.settings.take(pending.message_id, event))
-        self.chat.messages_shown.connect(self._show_next_token)
-        self.replies.ended.connect(self._on_reply_ended)
+        self.chat.messages_shown.connect(self._show_last_reply)
         for known in (self.models.changed, self.models.loaded, self.models.listed):
             known.connect(lambda _: self._show_settings_of_model())
         self.page.prompt_chosen.connect(self.chat.send)
@@ -403,23 +402,19 @@ class MainWindow(QMainWindow):
             self.page.composer.focus_text()
 
     def _show_settings_of_chat(self) -> None:
-        facts = self.chat.facts
-        self.settings.show_chat(self.chat.settings(), self.chat.chat_id, facts.seed if facts else None)
+        self.settings.show_chat(self.chat.settings())
 
-    def _show_next_token(self) -> None:
-        """Let the picture be of the newest reply that is shown and written; it stays while the next is on its way."""
-        written = (message for message in reversed(self.page.transcript.messages) if message.role == "assistant")
-        newest = next((message for message in written if message.state != "streaming"), None)
-        self.settings.show_reply(newest.id if newest else "")
+    def _show_last_reply(self) -> None:
+        """Let picture and seed be those of the newest reply on show that is written; they stay while the next is on its way."""
+        shown = reversed(self.page.transcript.messages)
+        written = [message for message in shown if message.role == "assistant" and message.state != "streaming"]
+        facts = next((message.facts for message in written if message.facts), None)
+        self.settings.show_reply(written[0].id if written else "", facts.seed if facts else None)
 
     def _show_settings_of_model(self) -> None:
         models = self.models
         kv = KvModel(models.path(), models.trained_length(), models.kv_bytes_per_token())
         self.settings.show_model(models.model_id, models.recommended(), kv)
-
-    def _on_reply_ended(self, pending: Pending) -> None:
-        if pending.writer.facts:
-            self.settings.show_seed(pending.chat_id, pending.writer.facts.seed)
 
     def _say(self, text: str, hint: str, undo: Callable[[], object] | None) -> None:
         self.toaster.show(text, hint, action=("Undo", undo) if undo else None)

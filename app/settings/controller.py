@@ -49,7 +49,6 @@ class SettingsController(QObject):
         self._model_id = ""
         self._recommended: Mapping[str, Value] = {}
         self._told: dict[str, NextTokens] = {}
-        self._chat_id: str | None = None
         self.presets = PresetController(preferences, panel, self)
         self._kv_needs = KvNeeds(panel, self)
         panel.changed.connect(self._on_changed)
@@ -58,11 +57,9 @@ class SettingsController(QObject):
         panel.replaced.connect(self._on_replaced)
         self.presets.failed.connect(self.failed)
 
-    def show_chat(self, values: dict[str, Value], chat_id: str | None, seed: int | None) -> None:
-        """Show the values in force, with what the open chat sets for itself, and the seed of its last reply."""
+    def show_chat(self, values: dict[str, Value]) -> None:
+        """Show the values in force, with what the open chat sets for itself."""
         self._chat_values = dict(values)
-        self._chat_id = chat_id
-        self._panel.show_last_seed(seed)
         self._show()
 
     def show_model(self, model_id: str, recommended: Mapping[str, Value], kv: KvModel) -> None:
@@ -91,14 +88,10 @@ class SettingsController(QObject):
             if len(self._told) > MOST_TOLD:
                 del self._told[next(iter(self._told))]
 
-    def show_reply(self, message_id: str) -> None:
-        """Show the next-token distribution of a reply, where it is known; an empty id: there is no reply."""
+    def show_reply(self, message_id: str, seed: int | None) -> None:
+        """Show the next-token distribution of a reply, where it is known, and a seed; an empty id: there is no reply."""
         self._panel.show_tokens(self._told.get(message_id))
-
-    def show_seed(self, chat_id: str, seed: int) -> None:
-        """Show the seed that a chat's reply was made with."""
-        if chat_id == self._chat_id:
-            self._panel.show_last_seed(seed)
+        self._panel.show_last_seed(seed)
 
     def _show(self) -> None:
         model = self._preferences.of_model(self._model_id) if self._model_id else None

@@ -151,6 +151,31 @@ def test_a_reply_leaves_its_seed_and_its_distribution(flint):
     assert flint.part("nextTokenBars").isVisible()
 
 
+def test_the_seed_is_that_of_the_last_reply_on_the_branch_on_show(flint):
+    def said():
+        told = flint.part("last.seed", QLabel)
+        return told.text() if told.isVisible() else ""
+
+    flint.click("settingsButton")
+    first = flint.ask("Hello")
+    second = flint.ask("And now?")
+    flint.press(flint.view(first), "regenerate")
+    flint.wait(lambda: flint.idle)
+    other = flint.stored()[-1]
+    assert said() == f"last was {other.facts.seed}"
+    flint.press(flint.view(other), "previousBranch")
+    assert said() == f"last was {second.facts.seed}"
+    flint.window.message_actions.trash.delete(second)
+    assert said() == f"last was {first.facts.seed}"
+    flint.click("newChatButton")
+    assert said() == ""
+    flint.window.chat.open(first.chat_id)
+    flint.window.message_actions.trash.delete(first)
+    assert said() == f"last was {other.facts.seed}"
+    flint.window.message_actions.trash.delete(other)
+    assert said() == ""
+
+
 @pytest.mark.drives("more.Sampling")
 def test_what_is_folded_away_says_how_much_of_it_is_set(flint):
     flint.click("settingsButton")
