@@ -10,11 +10,17 @@ HALF_CHARACTER = "\ufffd"
 
 def is_cut(message: StoredMessage) -> bool:
     """Return whether a reply ended before the model was done, so that it can go on."""
-    if message.role != "assistant" or message.edited or not (message.text or message.reasoning).strip():
+    if message.role != "assistant" or message.edited or is_unbegun(message):
         return False
     if message.state == "complete":
         return message.facts is not None and message.facts.finish_reason == "length"
     return message.state in ("cancelled", "interrupted", "failed")
+
+
+def is_unbegun(message: StoredMessage) -> bool:
+    """Return whether a model wrote nothing of a reply: no word, and no token that shows nothing yet, as half a character."""
+    words = (message.text or message.reasoning).strip()
+    return message.role == "assistant" and not words and not (message.facts and message.facts.output_ids)
 
 
 def text_to_continue(text: str) -> str:

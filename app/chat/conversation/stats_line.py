@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QWidget
 from app.chat.conversation.action_button import ActionButton, Fading
 from app.theme import Theme
 from app.widgets.button import Button
-from engine.chats.continuing import is_cut
+from engine.chats.continuing import is_cut, is_unbegun
 from engine.chats.records import StoredMessage
 from engine.core.facts import ReplyFacts
 from engine.core.sizes import count_text, figure
@@ -44,7 +44,9 @@ class StatsLine(QWidget):
         self._theme = theme
         self._items: list[str] = []
         self._branch = ""
-        self._right = self._busy = self._hovered = self._held = self._last = self._cut_short = self._measured = False
+        self._right = self._busy = self._hovered = self._held = self._last = self._cut_short = self._unbegun = (
+            self._measured
+        ) = False
         self._index, self._count = 0, 1
         self.setObjectName("statsLine")
         self._back = ActionButton(theme, "left", "Earlier version", "previousBranch", self)
@@ -52,6 +54,10 @@ class StatsLine(QWidget):
         self._go_on = Button(theme, "Continue", small=True, parent=self)
         self._go_on.setObjectName("continueReply")
         self._go_on.setAccessibleDescription("Let the model write on at this reply")
+        self._anew = Button(theme, "Regenerate", small=True, parent=self)
+        self._anew.setObjectName("writeAnew")
+        self._anew.setAccessibleDescription("Let the model write this reply, of which there is nothing yet")
+        self._plain = (self._go_on, self._anew)
         self._copy = ActionButton(theme, "copy", "Copy message", "copyMessage", self)
         self._edit = ActionButton(theme, "pencil", "Edit message", "editMessage", self)
         self._again = ActionButton(theme, "redo", "Write another reply", "regenerate", self)
@@ -65,6 +71,7 @@ class StatsLine(QWidget):
         self._back.clicked.connect(lambda: self.branch_pressed.emit(-1))
         self._on.clicked.connect(lambda: self.branch_pressed.emit(1))
         self._go_on.clicked.connect(self.continue_pressed)
+        self._anew.clicked.connect(self.regenerate_pressed)
         self._copy.clicked.connect(self.copy_pressed)
         self._edit.clicked.connect(self.edit_pressed)
         self._again.clicked.connect(self.regenerate_pressed)
@@ -88,7 +95,7 @@ class StatsLine(QWidget):
         reply = message.role == "assistant"
         self._items = stats(message, names_model=names_model) if written else [status] if status else []
         several = message.sibling_count > 1
-        self._cut_short = written and is_cut(message)
+        self._cut_short, self._unbegun = written and is_cut(message), written and is_unbegun(message)
         self._measured = message.facts is not None
         self._index, self._count = message.sibling_index, message.sibling_count
         self._branch = f"{message.sibling_index + 1}/{message.sibling_count}" if several else ""
@@ -96,13 +103,13 @@ class StatsLine(QWidget):
         for button, shown in (
             (self._back, several),
             (self._on, several),
-            (self._go_on, self._cut_short and self._last),
             (self._copy, written and bool(message.text)),
             (self._edit, not reply),
             (self._again, written and reply),
             (self._more, written),
         ):
             button.setVisible(shown)
+        self._offer()
         self._enable()
         self._fade()
         self.setAccessibleName(self.text)
@@ -119,10 +126,10 @@ class StatsLine(QWidget):
         self._enable()
 
     def set_last(self, last: bool) -> None:
-        """Keep the actions of the newest reply in sight; only there can a reply go on."""
+        """Keep the actions of the newest reply in sight; only there can a reply go on, or be written that was not begun."""
         if last != self._last:
             self._last = last
-            self._go_on.setVisible(self._cut_short and last)
+            self._offer()
             self._fade()
             self._arrange()
             self.update()
@@ -141,11 +148,16 @@ class StatsLine(QWidget):
         """Return how wide a user's line is: its branches and its actions."""
         return self._switcher_width() + sum(24 for button in self._actions if not button.isHidden()) + 2 * BLEED
 
+    def _offer(self) -> None:
+        self._go_on.setVisible(self._cut_short and self._last)
+        self._anew.setVisible(self._unbegun and self._last)
+
     def _enable(self) -> None:
         self._back.setEnabled(not self._busy and self._index > 0)
         self._on.setEnabled(not self._busy and self._index < self._count - 1)
         self._again.setEnabled(not self._busy)
-        self._go_on.setEnabled(not self._busy)
+        for button in self._plain:
+            button.setEnabled(not self._busy)
 
     def _fade(self) -> None:
         focused = any(button.hasFocus() for button in self._actions)
@@ -195,8 +207,9 @@ class StatsLine(QWidget):
             left = self._branch_left()
             self._back.move(left, 0)
             self._on.move(left + 24 + self._branch_width(), 0)
-        self._go_on.resize(self._go_on.sizeHint())
-        self._go_on.move(self._switcher_width() + (_SPACE if self._branch else BLEED), 0)
+        for plain in self._plain:
+            plain.resize(plain.sizeHint())
+            plain.move(self._switcher_width() + (_SPACE if self._branch else BLEED), 0)
 
     def _branch_width(self) -> int:
         return QFontMetrics(self._theme.font("caption")).horizontalAdvance(self._branch)
@@ -211,8 +224,9 @@ class StatsLine(QWidget):
         return QRect(self._branch_left() + 24, 0, self._branch_width(), HEIGHT)
 
     def _items_left(self) -> int:
-        if not self._go_on.isHidden():
-            return self._go_on.geometry().right() + 1 + _SPACE
+        for plain in self._plain:
+            if not plain.isHidden():
+                return plain.geometry().right() + 1 + _SPACE
         return self._branch_rect().right() + 1 + 24 + 7 if self._branch and not self._right else BLEED
 
     def _items_right(self) -> int:

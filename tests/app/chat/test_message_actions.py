@@ -14,7 +14,7 @@ from engine.core.errors import GenerationFailed
 from engine.core.paths import locate
 from tests.app.pointer import move
 from tests.app.window_driver import give_model, open_window, refuse_writes, remember, set_settings
-from tests.models.speaking import FOX, GREETING
+from tests.models.speaking import FOX, GREETING, speaking_model
 
 ESCAPE, RETURN = Qt.Key.Key_Escape, Qt.Key.Key_Return
 CONTROL, ALT, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.AltModifier, Qt.KeyboardModifier.ShiftModifier
@@ -445,6 +445,47 @@ def test_a_reply_a_crash_cut_goes_on_and_is_saved_as_it_streams(qtbot, fox):
         settled(flint)
         assert flint.stored()[-1].text == FOX
         assert flint.stored()[-1].state == "complete"
+
+
+def test_a_reply_cut_within_its_first_character_goes_on(qtbot, tmp_path):
+    remember(model=give_model(speaking_model(tmp_path / "coins", "€2 for the fox.")))
+    set_settings(max_tokens=2)
+    with open_window(qtbot) as flint:
+        flint.wait_ready()
+        reply = flint.ask("Hello")
+        assert (reply.text, len(reply.facts.output_ids)) == ("", 2)
+        for texts in ("€2", "€2 for the"):
+            flint.press(flint.view(reply), "continueReply")
+            settled(flint)
+            assert texts.startswith(flint.stored()[-1].text) and flint.stored()[-1].text
+        assert not flint.view(reply).findChild(QWidget, "writeAnew").isVisible()
+
+
+@pytest.mark.drives("writeAnew")
+@pytest.mark.parametrize("by", ["mouse", "keyboard"])
+def test_a_reply_a_crash_cut_before_its_first_token_offers_another(qtbot, fox, by):
+    remember(model=give_model(fox))
+    with ChatStore(locate().chats) as store:
+        chat = store.create_chat("Crashed", "fox")
+        reply = store.begin_reply(chat.id, store.add_message(chat.id, "user", "Hello").id, "fox")
+        with store._database.writing() as connection:
+            connection.execute("UPDATE messages SET owner_pid = 999999999 WHERE state = 'streaming'")
+    remember(chat=chat.id)
+    with open_window(qtbot) as flint:
+        flint.wait_ready()
+        assert not flint.view(reply).findChild(QWidget, "continueReply").isVisible()
+        anew = flint.view(reply).findChild(QWidget, "writeAnew")
+        assert anew.isVisible()
+        assert anew.text() == "Regenerate"
+        if by == "mouse":
+            QTest.mouseClick(anew, Qt.MouseButton.LeftButton)
+        else:
+            anew.setFocus()
+            QTest.keyClick(anew, Qt.Key.Key_Space)
+        settled(flint)
+        assert flint.shown() == ["Hello", FOX]
+        assert flint.stored()[-1].sibling_count == 2
+        assert not flint.view(flint.stored()[-1]).findChild(QWidget, "writeAnew").isVisible()
 
 
 def test_a_reply_that_can_not_go_on_stays_what_it_was(cut, monkeypatch):

@@ -4,11 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from engine.chats.continuing import joined, text_to_continue
+from engine.chats.continuing import is_cut, is_unbegun, joined, text_to_continue
 from engine.chats.reply_writer import ReplyWriter
 from engine.chats.request import compose
 from engine.core.errors import GenerationFailed
 from engine.core.messages import Cancelled, Failed, Finished, TextDelta
+from tests.app.chat.stored import replied
 from tests.engine.chats.samples import FACTS
 
 BEFORE = replace(FACTS, output_ids=tuple(range(64)), decode_s=2.0, decode_tps=63 / 2.0, ttft_s=0.5)
@@ -22,6 +23,20 @@ NOW = replace(
     decode_tps=36 / 1.5,  # 35 after the first, and the one that ended the turn.
     ttft_s=0.1,
 )
+
+
+NOTHING, HALF, THOUGHT = ("", "", ()), ("", "", (7,)), ("", "Hm", ())
+
+
+@pytest.mark.parametrize("state", ["cancelled", "interrupted", "failed", "complete"])
+@pytest.mark.parametrize("made", [NOTHING, HALF, THOUGHT, ("\n", "", ()), ("\n", "", (9,)), ("It", "", (7, 8))])
+@pytest.mark.parametrize("measured", [True, False])
+def test_a_cut_reply_goes_on_where_anything_was_made_of_it_and_is_unbegun_where_not(state, made, measured):
+    text, reasoning, ids = made
+    facts = replace(FACTS, output_ids=ids, finish_reason="length") if measured else None
+    reply = replied("r", text, reasoning=reasoning, state=state, facts=facts)
+    assert is_unbegun(reply) == (not (text.strip() or reasoning or (measured and ids)))
+    assert is_cut(reply) == (not is_unbegun(reply) and (state != "complete" or measured))
 
 
 def delta(text):
