@@ -457,7 +457,8 @@ def test_a_reply_cut_within_its_first_character_goes_on(qtbot, tmp_path):
         for texts in ("€2", "€2 for the"):
             flint.press(flint.view(reply), "continueReply")
             settled(flint)
-            assert texts.startswith(flint.stored()[-1].text) and flint.stored()[-1].text
+            assert flint.stored()[-1].text
+            assert texts.startswith(flint.stored()[-1].text)
         assert not flint.view(reply).findChild(QWidget, "writeAnew").isVisible()
 
 
