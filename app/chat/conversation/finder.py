@@ -46,11 +46,13 @@ class Finder(QObject):
         self._origin = (0, 0, 0)
         self._chat_id = ""
         self._before: QWidget | None = None
+        # The message whose match is to be gone to once all of it is there.
+        self._awaited = ""
         self._typing = self._timer(_DEBOUNCE_MS, self._search)
         self._slices = self._timer(0, self._go_on)
         self._again = self._timer(_AGAIN_MS, self._look_again)
         transcript.placed.connect(self._mark)
-        transcript.view_filled.connect(self._marks.forget)
+        transcript.view_filled.connect(self._take_filled)
         transcript.text_changed.connect(self._take_change)
         theme.changed.connect(self._restyle)
 
@@ -115,6 +117,7 @@ class Finder(QObject):
         self._waiting.clear()
         self._changed.clear()
         self._found = Found(0)
+        self._awaited = ""
 
     # -- searching --------------------------------------------------------------------------------------------------------
 
@@ -187,7 +190,7 @@ class Finder(QObject):
             return _live(view, message)
         kept = self._texts.get(message.id)
         if kept is None or kept[0] is not message:
-            answer = view.body.shown if view is not None else self._unshown.answer(message)
+            answer = view.body.shown if view is not None and not view.busy else self._unshown.answer(message)
             text = as_searched(answer.document.toRawText())
             thought = as_searched(self._unshown.thought(message).document.toRawText()) if message.reasoning else ""
             kept = self._texts[message.id] = (message, (thought, text))
@@ -204,7 +207,13 @@ class Finder(QObject):
         if self._bar is not None:
             announce(self._bar, self._bar.count)
 
+    def _take_filled(self, view: MessageView) -> None:
+        self._marks.forget(view)
+        if self._awaited == view.message_id and not view.busy:
+            self._show_current()
+
     def _show_current(self) -> None:
+        self._awaited = ""
         self._tell()
         if self._found.current is None:
             return
@@ -214,6 +223,9 @@ class Finder(QObject):
         if number < len(places.thought):
             view.thought.open()
             self._transcript.measured(index)
+        if view.busy:
+            self._awaited = view.message_id
+            return
         start = [*places.thought, *places.answer][number][0]
         text = view.thought.text if number < len(places.thought) else view.body
         if text is not None:

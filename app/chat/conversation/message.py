@@ -9,14 +9,14 @@ from app.chat.conversation.failure_note import FailureNote
 from app.chat.conversation.guard_card import GuardCard
 from app.chat.conversation.ledger import ledger
 from app.chat.conversation.message_editing import Editing
-from app.chat.conversation.spacing import BLEED
+from app.chat.conversation.spacing import BLEED, estimated_height
 from app.chat.conversation.stats_line import BLEED as STATS_BLEED
 from app.chat.conversation.stats_line import HEIGHT as STATS_HEIGHT
 from app.chat.conversation.stats_line import StatsLine
 from app.chat.conversation.thought import Thought
 from app.chat.inspector.shaded_reply import ShadedReply
 from app.chat.text.blocks import Gap, Paragraph, Place, Run
-from app.chat.text.markdown import StreamReader, read
+from app.chat.text.filling import Filling
 from app.chat.text.message_text import MessageText
 from app.theme import Theme
 from app.widgets.facts_popover import FactsPopover
@@ -46,6 +46,8 @@ class MessageView(QWidget):
     branch_requested = Signal(str, int)
     link_activated = Signal(str)
     height_changed = Signal(str)
+    # That all of a long text is there, with the view itself.
+    filled = Signal(object)
     # That the answer begins after the thinking, and that a person opened or closed what was thought.
     answer_began = Signal(str)
     thought_opened = Signal(str, bool)
@@ -59,12 +61,12 @@ class MessageView(QWidget):
         self._theme = theme
         self._message: StoredMessage | None = None
         self._status = ""
-        self._reader: StreamReader | None = None
         self._names_model = False
         self._arranged = (-1, 0)
         self._bubble = QRect()
         self.body = MessageText(theme, parent=self)
         self.body.setObjectName("messageText")
+        self._filling = Filling(self.body)
         self.thought = Thought(theme, self)
         self.thought.hide()
         self._chips = BubbleChips(theme, self)
@@ -88,6 +90,8 @@ class MessageView(QWidget):
     def _connect(self) -> None:
         self.body.link_activated.connect(self.link_activated)
         self.body.height_changed.connect(self._fit)
+        self._filling.filled.connect(self._take_filled)
+        self.thought.filled.connect(self._take_filled)
         self.thought.link_activated.connect(self.link_activated)
         self.thought.height_changed.connect(self._fit)
         self.thought.opened_by_hand.connect(lambda opened: self.thought_opened.emit(self.message_id, opened))
@@ -117,20 +121,27 @@ class MessageView(QWidget):
     @property
     def text(self) -> str:
         """The answer so far."""
-        if self._reader is not None:
-            return self._reader.text
-        return self._message.text if self._message else ""
+        return self._filling.source
+
+    @property
+    def busy(self) -> bool:
+        """Whether not all of its texts is shown yet: a long one comes in slices of time."""
+        return self._filling.busy or self.thought.busy
+
+    @property
+    def covered(self) -> bool:
+        """Whether nothing of the answer is to be seen yet, and its height is an estimate."""
+        return self._filling.covered
 
     @property
     def blank(self) -> bool:
         """Whether there is no answer yet."""
-        return self._reader.blank if self._reader is not None else not self.text.strip()
+        return not self.text or self.text.isspace()
 
     def show_message(self, message: StoredMessage, *, opened: bool = False) -> None:
         """Show a message from the start, `opened` with what was thought."""
         other = message.id != self.message_id
         self._message, self._status = message, ""
-        self._reader = None
         if other and self._guard is not None:
             self._guard.hide()
             self._guard.deleteLater()
@@ -143,13 +154,9 @@ class MessageView(QWidget):
             self.body.shown.sideways.forget_choices()
         self._chips.show(message.attachments)
         if message.role != "assistant":
-            self.body.show_blocks(plain_blocks(message.text))
-        elif message.state == "streaming":
-            self._reader = StreamReader()
-            self._reader.feed(message.text)
-            self.body.show_blocks(self._reader.blocks)
+            self._filling.show_blocks(message.text, plain_blocks(message.text), covered=other)
         else:
-            self.body.show_blocks(read(message.text))
+            self._filling.show(message.text, goes_on=message.state == "streaming", covered=other)
         opened = opened or (not other and self.thought.opened)
         thinking = message.state == "streaming" and self.blank
         self.thought.show_thought(message.reasoning, _thought_s(message), thinking=thinking, opened=opened)
@@ -157,14 +164,13 @@ class MessageView(QWidget):
 
     def add_text(self, text: str, reasoning: str = "", reasoning_s: float = 0.0) -> None:
         """Append to a reply that is being written, which was thought about for `reasoning_s` so far."""
-        if self._reader is None:
+        if not self._filling.goes_on:
             return
         blank = self.blank
         if reasoning:
             self.thought.add(reasoning, reasoning_s)
         if text:
-            unchanged = self._reader.feed(text)
-            self.body.show_blocks(self._reader.blocks, unchanged)
+            self._filling.add(text)
         if self._status:
             self.set_status("")
         self._arranged = (-1, 0)
@@ -188,14 +194,20 @@ class MessageView(QWidget):
 
     def finish(self, message: StoredMessage) -> None:
         """Show the finished message; what is right already is left as it stands."""
-        if self._reader is None or message.id != self.message_id or message.text != self._reader.text:
+        if not self._filling.goes_on or message.id != self.message_id or message.text != self.text:
             self.show_message(message)
             return
-        unchanged = self._reader.finish()
-        self.body.show_blocks(self._reader.blocks, unchanged)
-        self._message, self._status, self._reader = message, "", None
+        self._filling.finish()
+        self._message, self._status = message, ""
         self.thought.end(_thought_s(message))
         self._tell()
+
+    def rest(self) -> None:
+        """Show nothing more: another message comes next, or the same again, from the start where only a part of it is there."""
+        if self.covered:
+            self._message = None
+        self._filling.stop()
+        self.thought.rest()
 
     def show_refusal(self, refused: MemoryRefused) -> None:
         """Offer what would make a refused reply fit, in place of the plain note; `choice_made` carries the changes, or None."""
@@ -349,6 +361,10 @@ class MessageView(QWidget):
             self._popover = FactsPopover(self._theme, self.window(), copyable=True)
         self._popover.show_rows(ledger(self.message.facts), self._stats, place=self._stats.menu_place())
 
+    def _take_filled(self) -> None:
+        self.filled.emit(self)
+        self._fit()
+
     def _fit(self) -> None:
         self._arranged = (-1, 0)
         self.height_changed.emit(self.message_id)
@@ -366,7 +382,8 @@ class MessageView(QWidget):
         self.body.setVisible(said)
         self.body.setGeometry(left, _BUBBLE_TOP, inner, max(1, self.body.height()))
         height = self.body.height_at(inner) if said else 0
-        self.body.setGeometry(left, _BUBBLE_TOP, inner, max(1, height))
+        self.body.setGeometry(left, _BUBBLE_TOP, inner, 0 if self.covered else max(1, height))
+        height = self._estimate(width) if self.covered else height
         height += self._chips.arrange(left, _BUBBLE_TOP + height, inner, under_text=said)
         self._bubble = QRect(left - _BUBBLE_SIDE, 0, inner + 2 * _BUBBLE_SIDE, height + 2 * _BUBBLE_TOP)
         bottom = self._bubble.height()
@@ -403,8 +420,8 @@ class MessageView(QWidget):
         if not self.body.isHidden():
             self.body.setGeometry(BLEED, top, width, max(1, self.body.height()))
             height = self.body.height_at(width)
-            self.body.setGeometry(BLEED, top, width, height)
-            top += height
+            self.body.setGeometry(BLEED, top, width, 0 if self.covered else height)
+            top += self._estimate(width) if self.covered else height
         if failed:
             top += 0 if empty else _ABOVE_NOTE
             note = self._guard or self._failure
@@ -434,6 +451,10 @@ class MessageView(QWidget):
         self._stats.setVisible(True)
         self._stats.setGeometry(BLEED - STATS_BLEED, height + _GAP, width + 2 * STATS_BLEED, STATS_HEIGHT)
         return height + _GAP + STATS_HEIGHT
+
+    def _estimate(self, width: int) -> int:
+        """Return about how high the text will be, once it is all there."""
+        return estimated_height(self._message, width) - STATS_HEIGHT - _GAP if self._message is not None else 0
 
     def _text_width(self) -> int:
         """Return how wide the text is without wrapping; a long one fills the bubble anyway."""

@@ -45,8 +45,8 @@ class MessageList(QAbstractScrollArea):
     """Knows where each message stands, and which of them a reader sees.
 
     The view follows the end while it is there. A reader who scrolled up stays with what they read, whatever is written,
-    measured or resized around it. `view_filled` says that a view was given a message to show, `placed` that everything is in
-    its place again.
+    measured or resized around it. `view_filled` says that a view was given a message to show, and again when all of a long one
+    is there, `placed` that everything is in its place again.
     """
 
     view_filled = Signal(object)
@@ -348,24 +348,23 @@ class MessageList(QAbstractScrollArea):
             self._measured_width = width
             self._measured.clear()
         for index in self._visible():
-            view = self._realised(index)
-            height = self._gap(index) + view.height_at(width)
-            self._measured.add(index)
-            if height != self._heights[index]:
-                self._heights.set(index, height)
-                changed = True
+            changed = self._measure(index, self._realised(index)) != 0 or changed
         return changed
+
+    def _measure(self, index: int, view: "MessageView") -> int:
+        """Take over a message's height, which is sure where its text can be seen; return by how much it changed."""
+        height = self._gap(index) + view.height_at(self.column_width())
+        change = height - self._heights[index]
+        (self._measured.discard if view.covered else self._measured.add)(index)
+        if change:
+            self._heights.set(index, height)
+        return change
 
     def _remeasure(self, index: int, *, written: bool = False) -> None:
         """Take over a message's height; only what was `written` is something that a reader elsewhere has not seen."""
-        view = self._views[self._messages[index].id]
-        height = self._gap(index) + view.height_at(self.column_width())
-        change = height - self._heights[index]
-        self._measured.add(index)
-        if change:
-            self._heights.set(index, height)
-            if written and not self._follows:
-                self._unseen += change
+        change = self._measure(index, self._views[self._messages[index].id])
+        if written and not self._follows:
+            self._unseen += change
         self._settle()
 
     def _place(self) -> None:

@@ -66,7 +66,7 @@ class SelectionCopy(QObject):
             self._markdown.append(source.strip("\n") if whole else _markdown(cursor, document, part))
 
     def _document(self, part: Part) -> Document:
-        view = part.view if part.view is not None and part.view.message_id == part.message.id else None
+        view = part.view if part.view is not None and part.view.message_id == part.message.id and not part.view.busy else None
         if view is not None and not part.is_thought:
             return view.body.shown
         if view is not None and view.thought.text is not None and view.thought.opened:

@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QWidget
 
 from app.chat.conversation.disclosure import HEIGHT as LINE_HEIGHT
 from app.chat.conversation.disclosure import Disclosure
-from app.chat.text.markdown import StreamReader
+from app.chat.text.filling import Filling
 from app.chat.text.message_text import MessageText
 from app.theme import Theme
 
@@ -18,10 +18,12 @@ _TICK_MS = 1_000
 class Thought(QWidget):
     """Opens by itself while the model thinks, unless a person closed it; `fold` closes what opened by itself.
 
-    `opened_by_hand` says that a person opened or closed it; `text_made` carries the text widget once there is one.
+    `opened_by_hand` says that a person opened or closed it; `text_made` carries the text widget once there is one; `filled`
+    says that all of a long text is there.
     """
 
     height_changed = Signal()
+    filled = Signal()
     opened_by_hand = Signal(bool)
     link_activated = Signal(str)
     text_made = Signal(object)
@@ -30,7 +32,7 @@ class Thought(QWidget):
         super().__init__(parent)
         self._theme = theme
         self._source = ""
-        self._reader: StreamReader | None = None
+        self._filling: Filling | None = None
         self._by_itself = False
         self._thinking = False
         self._seconds, self._since = 0.0, 0.0
@@ -56,6 +58,11 @@ class Thought(QWidget):
         """Whether the text is shown."""
         return self._disclosure.isChecked()
 
+    @property
+    def busy(self) -> bool:
+        """Whether not all of the text is shown yet."""
+        return self._filling is not None and self._filling.busy
+
     def show_thought(self, source: str, seconds: float, *, thinking: bool, opened: bool) -> None:
         """Show what was thought in `seconds` (0.0 where that is not known); while `thinking` it opens by itself."""
         self._source = source
@@ -74,18 +81,20 @@ class Thought(QWidget):
         if first:
             self._by_itself = True
             self._disclosure.setChecked(True)
-        elif self.text is not None and self._reader is not None:
-            unchanged = self._reader.feed(text)
-            self.text.show_blocks(self._reader.blocks, unchanged)
+        elif self._filling is not None:
+            self._filling.add(text)
 
     def end(self, seconds: float) -> None:
         """Say that the thinking is over, after `seconds`."""
         self._set_time(seconds, False)
-        if self.text is not None and self._reader is not None:
-            unchanged = self._reader.finish()
-            self.text.show_blocks(self._reader.blocks, unchanged)
+        if self.text is not None and self._filling is not None and self._filling.goes_on:
+            self._filling.finish()
             self.text.set_streaming(False)
-        self._reader = None
+
+    def rest(self) -> None:
+        """Show nothing more: another message's comes next."""
+        if self._filling is not None:
+            self._filling.stop()
 
     def fold(self) -> None:
         """Close what opened by itself."""
@@ -106,8 +115,10 @@ class Thought(QWidget):
         height = LINE_HEIGHT + _GAP
         if self.text is not None and not self.text.isHidden():
             inner = width - _INDENT
-            self.text.setGeometry(_INDENT, height, inner, self.text.height_at(inner))
-            height += self.text.height() + _BELOW
+            needed = self.text.height_at(inner)
+            covered = self._filling is not None and self._filling.covered
+            self.text.setGeometry(_INDENT, height, inner, 0 if covered else needed)
+            height += 0 if covered else needed + _BELOW
         return height
 
     def _take_over(self) -> None:
@@ -136,16 +147,16 @@ class Thought(QWidget):
             self.text.setAccessibleName("What the model thought")
             self.text.link_activated.connect(self.link_activated)
             self.text.height_changed.connect(self.height_changed)
+            self._filling = Filling(self.text)
+            self._filling.filled.connect(self.filled)
             self.text_made.emit(self.text)
-        if self.text is not None:
+        if self.text is not None and self._filling is not None:
             self.text.setVisible(shown)
-        self._reader = StreamReader() if shown else None
-        if self.text is not None and self._reader is not None:
-            self._reader.feed(self._source)
-            if not self._thinking:
-                self._reader.finish()
-            self.text.show_blocks(self._reader.blocks)
-            self.text.set_streaming(self._thinking)
+            if shown:
+                self._filling.show(self._source, goes_on=self._thinking)
+                self.text.set_streaming(self._thinking)
+            else:
+                self._filling.stop()
         self.height_changed.emit()
 
 

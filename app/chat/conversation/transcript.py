@@ -125,7 +125,7 @@ class Transcript(MessageList):
         if view is not None:
             view.finish(message)
             self._remeasure(index)
-        announce(self, ending_words(message, view.body.toPlainText() if view is not None else message.text))
+        announce(self, ending_words(message, view.body.toPlainText() if view is not None and not view.busy else message.text))
         self.text_changed.emit(message.id)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -169,6 +169,7 @@ class Transcript(MessageList):
         view.odds_pointed.connect(self.odds_pointed)
         view.odds_picked.connect(self.odds_picked)
         view.height_changed.connect(self._resized)
+        view.filled.connect(self.view_filled)
         view.answer_began.connect(self._fold_thought)
         view.thought_opened.connect(self._extras.keep_opened)
         self.selection.watch(view)

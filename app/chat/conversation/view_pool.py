@@ -51,6 +51,7 @@ class ViewPool:
     def release(self, message_id: str) -> None:
         """Give a view up for other messages."""
         view = self._views.pop(message_id)
+        view.rest()
         self._hide(view)
         self._spare.append(view)
 

@@ -72,7 +72,6 @@ class StreamReader:
 
     def __init__(self) -> None:
         self._text: list[str] = []
-        self._blank = True
         self._carriage = ""
         self._tail = ""
         self._opened: Open = None
@@ -91,9 +90,18 @@ class StreamReader:
         return "".join(self._text) + ("\n" if self._carriage else "")
 
     @property
-    def blank(self) -> bool:
-        """Whether nothing but spaces and line breaks was fed."""
-        return self._blank
+    def unsettled(self) -> int:
+        """How many characters the next piece will have read again."""
+        return 0 if self._fence is not None else len(self._tail)
+
+    def informed(self) -> "StreamReader | None":
+        """Return a reader that knows the addresses and notes of this whole text, where one was given after it was named."""
+        tokens, env, _, _ = self._parsed(self._tail)
+        if not self._gave_late:
+            return None
+        reader = StreamReader()
+        reader._references, reader._notes = env["references"], self._notes | named_notes(tokens)
+        return reader
 
     def feed(self, chunk: str) -> int:
         """Take the next piece; return how many of `blocks` are certainly what they were before."""
@@ -102,7 +110,6 @@ class StreamReader:
         self._carriage = "\r" if chunk.endswith("\r") else ""
         chunk = normal_breaks(chunk.removesuffix("\r"))
         self._text.append(chunk)
-        self._blank = self._blank and not chunk.strip()
         unchanged = len(self._committed)
         if self._fence is not None and self._fence.feed(chunk):
             self._tail += chunk

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from math import ceil
 from typing import Any, Protocol
 
-from PySide6.QtCore import QByteArray, QEvent, QMimeData, QPoint, QRect, Qt, QTimer, QUrl, Signal
+from PySide6.QtCore import QByteArray, QEvent, QMimeData, QPoint, QRect, QSize, Qt, QTimer, QUrl, Signal
 from PySide6.QtGui import (
     QAction,
     QContextMenuEvent,
@@ -14,6 +14,7 @@ from PySide6.QtGui import (
     QMouseEvent,
     QPainter,
     QPaintEvent,
+    QResizeEvent,
     QShowEvent,
     QTextCursor,
     QWheelEvent,
@@ -119,10 +120,14 @@ class MessageText(QTextBrowser):
 
     def show_blocks(self, blocks: Sequence[Block], unchanged: int = 0) -> None:
         """Show `blocks`, the first `unchanged` of which are known to be shown already."""
-        self._shown.show(blocks, unchanged)
-        self._place_buttons(unchanged)
+        self.grow(blocks, unchanged)
         self._colour()
         self._follow_caret()
+
+    def grow(self, blocks: Sequence[Block], unchanged: int) -> None:
+        """Show the beginning of a long text, as `show_blocks`; its code has no colours before all is shown."""
+        self._shown.show(blocks, unchanged)
+        self._place_buttons(unchanged)
 
     def set_streaming(self, streaming: bool) -> None:
         """Show a caret at the end while more is to come."""
@@ -175,10 +180,12 @@ class MessageText(QTextBrowser):
         cursor.setPosition(max(0, min(position, self.document().characterCount() - 1)))
         return self.cursorRect(cursor).top()
 
-    def resizeEvent(self, event: Any) -> None:
-        """Let the buttons in the code headers follow the right edge."""
-        super().resizeEvent(event)
-        if event.size().width() != event.oldSize().width():
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Let the buttons in the code headers follow the right edge; nothing is laid out again that has this width."""
+        known = self.document().textWidth() == event.size().width()
+        before = QSize(event.size().width(), event.oldSize().height()) if known else event.oldSize()
+        super().resizeEvent(QResizeEvent(event.size(), before))
+        if not known:
             self._fit()
 
     def paintEvent(self, event: QPaintEvent) -> None:

@@ -11,6 +11,7 @@ from app.chat.conversation.needle import as_searched
 from app.chat.conversation.unshown import Unshown
 from app.chat.page import ChatPage
 from tests.app.chat.replies import REPLIES
+from tests.app.chat.settling import all_there
 from tests.app.chat.stored import asked, replied, writing
 
 LONG = "\n\n".join(f"Paragraph {number} of a reply that is long enough to be scrolled." for number in range(60))
@@ -42,6 +43,7 @@ def look(page, qtbot, words):
 
 def settle(page, qtbot):
     qtbot.waitUntil(lambda: not page.finder.searching)
+    all_there(page.transcript, qtbot)
 
 
 def count(page):
@@ -264,7 +266,7 @@ def test_thousands_of_matches_mark_only_what_is_in_view(page, qtbot):
     assert min(mark.cursor.selectionStart() for mark in marks) == 0
 
 
-def test_unshown_messages_have_the_text_that_is_shown(page, theme):
+def test_unshown_messages_have_the_text_that_is_shown(page, theme, qtbot):
     unshown = Unshown(theme, page)
     for name, text in REPLIES.items():
         if not text or len(text) > 20_000:
@@ -273,6 +275,7 @@ def test_unshown_messages_have_the_text_that_is_shown(page, theme):
         page.transcript.set_messages([message])
         view = page.transcript.view(name)
         view.thought.open()
+        all_there(page.transcript, qtbot)
         raw = as_searched(unshown.answer(message).document.toRawText())
         assert raw == as_searched(view.body.document().toRawText()), name
         raw = as_searched(unshown.thought(message).document.toRawText())

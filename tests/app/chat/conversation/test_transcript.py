@@ -11,6 +11,7 @@ from app.chat.conversation.message import MessageView
 from app.chat.conversation.spacing import BLEED
 from app.chat.text.formulas import formulas
 from tests.app.chat.replies import REPLIES
+from tests.app.chat.settling import all_there
 from tests.app.chat.stored import asked, facts, replied, writing
 
 LINES = "\n\n".join(f"Paragraph {number} of a reply that is long enough to be scrolled." for number in range(60))
@@ -477,9 +478,10 @@ def test_another_theme_repaints_what_is_shown_and_what_is_kept(transcript, theme
     assert transcript.grab().toImage() == light
 
 
-def test_long_documents_are_measured_to_the_pixel(transcript):
+def test_long_documents_are_measured_to_the_pixel(transcript, qtbot):
     for name in ("a long line", "one token without spaces", "long table", "everything"):
         transcript.set_messages([replied(name, REPLIES[name], chat_id=name)])
+        all_there(transcript, qtbot)
         view = transcript.view(name)
         assert view.body.height() == view.body.height_at(720)
         assert view.body.verticalScrollBar().maximum() == 0

@@ -1,0 +1,242 @@
+"""Long messages: they come in small slices of work, while everything else goes on, and nothing that is seen jumps."""
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QWidget
+
+from app.chat.conversation.finder import Finder
+from app.chat.conversation.message import MessageView
+from app.chat.conversation.unshown import Unshown
+from app.chat.text import filling, markdown
+from app.chat.text.markdown import StreamReader
+from tests.app.chat.settling import all_there
+from tests.app.chat.stored import asked, replied, writing
+from tests.benchmarks.replies import mixed
+
+REPLY = mixed(20)
+NAMED_FIRST = "\n\n".join(f"See [note {n}][n{n}] and a claim.[^c{n}]" for n in range(200)) + "".join(
+    f"\n\n[^c{n}]: Why {n}.\n\n[n{n}]: https://example.org/{n}" for n in range(200)
+)
+TEXTS = {
+    "reply": REPLY,
+    "code": "```python\n" + "".join(f"    total[{n}] = sum(value * {n} for value in row)\n" for n in range(400)) + "```\nDone.",
+    "table": "| step | cost |\n|---|--:|\n" + "".join(f"| step {n} of many | {n * 3} ms |\n" for n in range(300)),
+    "named first": NAMED_FIRST,
+    "carriage returns": REPLY.replace("\n", "\r\n"),
+}
+# Characters, of which a table's rows, 16 at a time, are the most that come at once; and those that are read at once.
+A_SLICE, A_READING = 3_000, 3_000
+
+
+@pytest.fixture
+def slices(monkeypatch):
+    """Let each slice be of one step only; note how many characters each shows, and the longest piece that is read."""
+    noted = {"shown": [], "read": 0}
+    take, parsed, whole = filling.Filling._take_slice, StreamReader._parsed, markdown.read
+
+    def take_and_note(self):
+        before = self._text.document().characterCount()
+        take(self)
+        noted["shown"].append(self._text.document().characterCount() - before)
+
+    def note_parsed(self, tail):
+        noted["read"] = max(noted["read"], len(tail))
+        return parsed(self, tail)
+
+    def note_whole(text):
+        noted["read"] = max(noted["read"], len(text))
+        return whole(text)
+
+    monkeypatch.setattr(filling, "_SLICE_S", -1.0)
+    monkeypatch.setattr(filling.Filling, "_take_slice", take_and_note)
+    monkeypatch.setattr(StreamReader, "_parsed", note_parsed)
+    monkeypatch.setattr(markdown, "read", note_whole)
+    return noted
+
+
+def raw(text):
+    return text.document().toRawText()
+
+
+def opened(transcript, *messages):
+    """Open a chat, and look at it once, without waiting for what is still to come."""
+    transcript.set_messages(messages)
+    transcript.viewport().repaint()
+    return transcript.view(messages[-1].id)
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_a_long_reply_comes_in_small_slices_and_is_what_it_is_at_once(transcript, theme, qtbot, slices, name):
+    view = opened(transcript, asked("q"), replied("r", TEXTS[name]))
+    assert view.busy
+    assert len(raw(view.body)) == 0
+    all_there(transcript, qtbot)
+    assert len(slices["shown"]) > len(TEXTS[name]) / A_SLICE
+    assert max(slices["shown"]) <= A_SLICE
+    if name != "code":  # The end of a fence is found by reading its lines again, which takes next to nothing.
+        assert slices["read"] <= A_READING
+    whole = Unshown(theme, transcript).answer(replied("r", TEXTS[name]))
+    assert view.body.blocks == list(whole.blocks)
+    assert raw(view.body) == whole.document.toRawText()
+    assert view.body.height() == view.body.height_at(transcript.column_width())
+
+
+def test_what_a_user_pasted_comes_in_slices_too(transcript, qtbot, slices):
+    pasted = "\n".join(f"line {n} of a log" for n in range(2_000))
+    view = opened(transcript, asked("q", pasted))
+    assert view.busy
+    all_there(transcript, qtbot)
+    assert max(slices["shown"]) <= A_SLICE
+    assert view.body.toPlainText() == pasted
+
+
+def test_what_was_thought_comes_in_slices_when_it_is_opened(transcript, qtbot, slices):
+    view = opened(transcript, asked("q"), replied("r", "Yes.", reasoning=REPLY))
+    assert not view.busy
+    view.thought.open()
+    assert view.busy
+    height = view.height()
+    all_there(transcript, qtbot)
+    assert max(slices["shown"]) <= A_SLICE
+    assert view.height() > height + 5_000
+
+
+def test_a_short_message_is_there_at_once(transcript):
+    view = opened(transcript, asked("q"), replied("r", mixed(2)))
+    assert not view.busy
+    assert view.body.height() == view.body.height_at(transcript.column_width())
+
+
+def test_at_the_end_of_a_chat_nothing_moves_but_the_text_that_comes(transcript, qtbot, slices):
+    view = opened(transcript, asked("q"), replied("r", REPLY))
+    bottom = view.geometry().bottom()
+    while view.busy:
+        assert transcript.at_bottom
+        assert view.geometry().bottom() == bottom
+        QApplication.processEvents()
+    assert view.geometry().bottom() == bottom
+    assert view.body.visibleRegion().boundingRect().height() > 400
+
+
+def test_what_is_read_under_a_long_message_that_comes_stays_where_it_is(transcript, qtbot, slices):
+    transcript.set_messages([asked("q"), replied("long", REPLY), asked("p"), replied("r", mixed(2))])
+    bar = transcript.verticalScrollBar()
+    while transcript.view("long") is None:
+        bar.setValue(bar.value() - 10)
+    tops = [transcript.view(name).y() for name in ("p", "r")]
+    assert transcript.view("long").busy
+    while transcript.view("long").busy:
+        QApplication.processEvents()
+        assert [transcript.view(name).y() for name in ("p", "r")] == tops
+
+
+def test_the_top_of_a_long_message_stays_where_it_was_gone_to(transcript, qtbot, slices):
+    transcript.set_messages([asked("q"), replied("long", REPLY), asked("p"), *[replied(f"r{n}", mixed(3)) for n in range(9)]])
+    transcript.scroll_to("long")
+    view = transcript.view("long")
+    assert view.busy
+    top = view.y()
+    all_there(transcript, qtbot)
+    assert view.y() == top
+    assert view.body.visibleRegion().boundingRect().height() > 400
+
+
+def test_a_match_in_a_message_that_is_not_there_yet_is_gone_to_when_it_is(transcript, theme, qtbot, slices):
+    place = REPLY.index("## Reading the prompt, part 9\n")
+    text = f"{REPLY[:place]}Here is the needle.\n\n{REPLY[place:]}"
+    transcript.set_messages([asked("q"), replied("long", text), *[replied(f"r{n}", mixed(3)) for n in range(9)]])
+    finder = Finder(theme, transcript)
+    finder.open("needle")
+    qtbot.waitUntil(lambda: not finder.searching)
+    view = transcript.view("long")
+    assert view.busy
+    all_there(transcript, qtbot)
+    (mark,) = view.body.extraSelections()
+    assert mark.cursor.selectedText() == "needle"
+    top = view.body.mapTo(transcript.viewport(), view.body.cursorRect(mark.cursor).topLeft()).y()
+    assert 0 < top < transcript.viewport().height() - 24
+
+
+def test_a_message_that_is_not_there_yet_is_copied_whole(transcript, qtbot, slices):
+    view = opened(transcript, asked("q"), replied("r", REPLY))
+    transcript.selection.select_all()
+    transcript.selection.copy()
+    assert view.busy
+    data = QGuiApplication.clipboard().mimeData()
+    assert bytes(data.data("text/markdown")).decode() == f"A question?\n\n{REPLY.strip()}"
+    assert data.text().count("The template makes text of the messages.") == 20
+    all_there(transcript, qtbot)
+    cursor = view.body.textCursor()
+    assert cursor.selectionEnd() - cursor.selectionStart() == len(raw(view.body))
+
+
+def test_another_chat_in_the_middle_leaves_nothing_going_on(transcript, qtbot, slices):
+    view = opened(transcript, asked("q"), replied("r", REPLY))
+    for _ in range(30):
+        QApplication.processEvents()
+    assert view.busy
+    other = opened(transcript, asked("a", chat_id="other"), replied("b", "Short.", chat_id="other"))
+    assert not any(each.busy for each in transcript.findChildren(MessageView))
+    assert other.body.toPlainText() == "Short."
+    again = opened(transcript, asked("q"), replied("r", REPLY))
+    assert again.body.height() == 0
+    all_there(transcript, qtbot)
+    assert again.body.toPlainText().count("The template makes text of the messages.") == 20
+
+
+@pytest.mark.parametrize("ends", [False, True])
+def test_what_is_written_while_the_reply_so_far_comes_is_appended(transcript, theme, qtbot, slices, ends):
+    view = opened(transcript, asked("q"), writing("r", REPLY))
+    more = [f"More {n} **bold**.\n\n" for n in range(30)]
+    for piece in more:
+        assert view.busy
+        transcript.add_text("r", piece)
+        QApplication.processEvents()
+    text = REPLY + "".join(more)
+    if ends:
+        transcript.finish(replied("r", text))
+    all_there(transcript, qtbot)
+    if not ends:
+        transcript.add_text("r", "The end.")
+        text += "The end."
+        transcript.finish(replied("r", text))
+    whole = Unshown(theme, transcript).answer(replied("r", text))
+    assert view.body.blocks == list(whole.blocks)
+    assert raw(view.body) == whole.document.toRawText()
+
+
+def test_a_reply_that_is_gone_on_with_stays_in_sight(transcript, qtbot, slices):
+    view = opened(transcript, asked("q"), replied("r", REPLY))
+    all_there(transcript, qtbot)
+    seen, height = raw(view.body), view.height()
+    view = opened(transcript, asked("q"), writing("r", REPLY))
+    while view.busy:
+        assert view.body.isVisible()
+        assert (raw(view.body), view.height()) == (seen, height)
+        QApplication.processEvents()
+
+
+def test_a_message_laid_out_out_of_sight_is_laid_out_once(transcript, qtbot, monkeypatch):
+    """What is shown for the first time is told of its width by Qt, and would lay out all of it again."""
+    transcript.set_messages([asked("q"), replied("long", REPLY), *[replied(f"r{n}", mixed(3)) for n in range(9)]])
+    view = transcript.measured(1)
+    assert view.isHidden()
+    all_there(transcript, qtbot)
+    laid = []
+    view.body.document().documentLayout().update.connect(lambda *_: laid.append(1))
+    transcript.scroll_to("long")
+    assert view.isVisible()
+    assert not laid
+
+
+def test_keys_and_clicks_are_taken_while_a_long_message_comes(transcript, qtbot, slices):
+    view = opened(transcript, asked("q"), *[replied(f"r{n}", REPLY) for n in range(3)])
+    assert view.busy
+    bar = transcript.verticalScrollBar()
+    QTest.keyClick(transcript, Qt.Key.Key_Home)
+    QApplication.processEvents()
+    assert bar.value() == 0
+    assert transcript.view("q").isVisible()
+    assert isinstance(transcript.view("q"), QWidget)
