@@ -48,7 +48,7 @@ class Formula(Record):
 def draw_formula(content: str, display: bool, most_s: float = MOST_S) -> Formula | None:
     """Return the picture of LaTeX (without its delimiters), or None where it can't be drawn, whatever the reason.
 
-    One that is long or deep is given up after `most_s` seconds.
+    One that is long or deep is given up after `most_s` seconds of processor time.
     """
     if len(content) > _LONGEST or not _has_glyphs(content):
         return None
@@ -84,11 +84,11 @@ def _drawn(content: str, display: bool) -> str:
 
 
 def _within(seconds: float, content: str, display: bool) -> str:
-    """Draw, and give up after `seconds`: Python looks at the clock with each call the library makes."""
-    end = time.perf_counter() + seconds
+    """Draw, and give up after `seconds` of this thread's: Python looks at its clock with each call the library makes."""
+    end = time.thread_time() + seconds
 
     def watch(*_: object) -> None:
-        if time.perf_counter() > end:
+        if time.thread_time() > end:
             raise _TooLongError
 
     before = sys.getprofile()

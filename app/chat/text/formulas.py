@@ -14,7 +14,7 @@ from app.chat.text.formula import MOST_S, Formula, draw_formula
 _KEPT = 2_000
 # So often at most is told of new ones: each time, texts are laid out again.
 _TELL_S = 0.06
-# After so much time for nothing, the next ones get a tenth of it: a message may hold a thousand that can't be drawn.
+# After so much processor time for nothing, the next ones get a tenth of it: a message may hold a thousand that can't be drawn.
 _WASTED_S, _SPARE = 6.0, 0.1
 
 
@@ -68,9 +68,9 @@ class Formulas(QObject):
         told = wasted = 0.0
         while True:
             content, display = self._asked.get()
-            begun = time.monotonic()
+            begun = time.thread_time()
             formula = draw_formula(content, display, MOST_S if wasted < _WASTED_S else MOST_S * _SPARE)
-            wasted += time.monotonic() - begun if formula is None else 0.0
+            wasted += time.thread_time() - begun if formula is None else 0.0
             with self._lock:
                 self._kept[(content, display)] = formula or Drawing.FAILED
             if self._asked.empty() or time.monotonic() - told > _TELL_S:

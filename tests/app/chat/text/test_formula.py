@@ -1,7 +1,9 @@
 """Formulas as pictures: what can be drawn, what is refused, and that nothing takes long."""
 
+import itertools
 import sys
 import time
+from math import inf
 
 import pytest
 
@@ -85,9 +87,18 @@ def test_one_that_takes_too_long_is_given_up(monkeypatch):
     assert sys.getprofile() is None
 
 
-def spin():
-    while True:
-        time.perf_counter()
+def spin(seconds=inf):
+    """Work for nothing, for so long on this thread's own clock."""
+    end = time.thread_time() + seconds
+    while time.thread_time() < end:
+        pass
+
+
+def test_one_that_has_to_wait_for_the_processor_is_drawn_all_the_same(monkeypatch):
+    hours = itertools.count(step=3600)
+    monkeypatch.setattr("app.chat.text.formula.time.perf_counter", lambda: next(hours))
+    monkeypatch.setattr("app.chat.text.formula.time.monotonic", lambda: next(hours))
+    assert draw_formula("{{{{x}}}}", display=False) is not None
 
 
 def test_numbering_is_left_out_and_environments_are_braced():
@@ -126,7 +137,7 @@ def test_a_thousand_that_can_not_be_drawn_take_little_time(qtbot, monkeypatch):
 
     def fail(content, display, most_s):
         given.append(most_s)
-        time.sleep(0.03)
+        spin(0.03)
 
     monkeypatch.setattr("app.chat.text.formulas.draw_formula", fail)
     drawing = Formulas()
