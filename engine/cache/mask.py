@@ -17,7 +17,7 @@ def visible(
     asked = mx.arange(first, end)[:, None]
     seen = keys <= asked
     if near is not None:
-        seen = seen & ((asked - keys < near) | (keys < always))
+        seen = seen & ((keys > asked - near) | (keys < always))
     if window_size is not None:
-        seen = seen & (asked - keys < window_size)
+        seen = seen & (keys > asked - window_size)
     return seen

@@ -160,5 +160,6 @@ def _terms_of(moment: Transient, step: Step, scale: float) -> list[Term]:
         ("rows that wait", moment.waiting * scale, f"{tokens}, all layers', until their caches take them in"),
         ("activations", moment.activations, f"{tokens}, one layer's intermediate results"),
         ("recurrent scores", moment.recurrent, f"{tokens}, one layer's"),
+        ("made beside", moment.beside, f"{tokens}, another recurrent layer's intermediate results and scores"),
     )
     return [Term("prefill", name, round(size), formula) for name, size, formula in named if size]

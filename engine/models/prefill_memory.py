@@ -25,7 +25,7 @@ UNPACKED, UNPACKED_AMONG_OTHERS, UNPACKED_IN_PARALLEL = 3, 4, 5
 recurrent layers among the others, most with both in one layer."""
 GROWN_AT_ONCE = 0.3
 """The share of packed layers that hold both their old and their grown buffers while a token is written, as measured."""
-MASK_BYTES, ORDER_BYTES = 1, 4
+MASK_BYTES, CHUNKED_MASK_BYTES, ORDER_BYTES = 1, 4, 4
 SAMPLING_COPIES = 6
 """Arrays of the vocabulary's size that drawing a token makes, in float32: sorted, their order, sums, masks."""
 _FUSED_HEADS = frozenset((64, 72, 80, 96, 128))
@@ -48,7 +48,8 @@ class Transient:
     """Bytes that a forward takes for a moment, by what they are for.
 
     `scores`, `rows`, `activations` and `recurrent` are one layer's, the most demanding one's; `ahead` is what MLX makes ready
-    of other layers' rows meanwhile; `waiting` is the chunk's own rows of every layer whose cache takes them in last of all.
+    of other layers' rows meanwhile; `waiting` is the chunk's own rows of every layer whose cache takes them in last of all;
+    `beside` is another state space's results, which takes so few operations that MLX makes two at once.
     """
 
     scores: float = 0.0
@@ -57,12 +58,13 @@ class Transient:
     recurrent: float = 0.0
     ahead: float = 0.0
     waiting: float = 0.0
+    beside: float = 0.0
     scores_formula: str = ""
 
     @property
     def bytes(self) -> float:
         """All of it."""
-        return self.scores + self.rows + self.activations + self.recurrent + self.ahead + self.waiting
+        return self.scores + self.rows + self.activations + self.recurrent + self.ahead + self.waiting + self.beside
 
 
 def is_fused(attention: Attention, step: Step) -> bool:
@@ -86,16 +88,25 @@ def transient(shape: Shape, step: Step) -> Transient:
         return Transient()
     *attending, last = layers
     attentions = [layer.attention for layer in layers if layer.attention is not None]
-    waiting = sum(_waiting(attention, step) for attention in attentions)
-    ahead = _ahead([layer.attention for layer in attending if layer.attention is not None], step)
-    moments = [_of_layer(layer, shape, step) for layer in attending]
+    asked = [layer.attention for layer in attending if layer.attention is not None]
+    waiting, ahead = sum(_waiting(attention, step) for attention in attentions), _ahead(asked, step)
     ends = replace(_of_layer(last, shape, step), scores=0.0, scores_formula="", rows=_grown(last.attention, step))
-    moments = [replace(one, ahead=ahead, waiting=waiting) for one in (*moments, ends)]
+    moments = [*(_of_layer(layer, shape, step) for layer in attending), ends]
+    moments = [replace(one, ahead=ahead, waiting=waiting) for one in moments]
+    small = [index for index, layer in enumerate(layers) if _is_state_space_alone(layer)]
+    for index in small if len(small) > 1 else ():
+        one = moments[index]
+        rows = max((_rows(attention, step) for attention in asked), default=0.0)
+        moments[index] = replace(one, ahead=ahead + rows, beside=one.activations + one.recurrent)
     if attending:
         before = attending[-1].attention
         grown = 0.0 if before is None or _in_place(before, step) else _grown(last.attention, step)
         moments.append(replace(moments[-2], ahead=grown + _remade(attentions, step)))
     return max(moments, key=lambda one: one.bytes)
+
+
+def _is_state_space_alone(layer: Layer) -> bool:
+    return layer.attention is None and layer.recurrent is not None and layer.recurrent.kind == "state space"
 
 
 def _asked_for(shape: Shape) -> tuple[Layer, ...]:
@@ -149,17 +160,18 @@ def scores_bytes(attention: Attention, step: Step) -> float:
     """Return query heads · chunk · rows · bytes, once where MLX works in place, more often with sinks or a latent's rotary
     scores.
 
-    The mask adds a byte a query and row, an indexer what it chooses by. A fused kernel holds neither scores nor mask; the
-    rotary scores of a latent layer are its mask, and are held all the same.
+    The mask adds a byte a query and row (llama4's is made of numbers), an indexer what it chooses by. A fused kernel holds
+    neither scores nor mask; the rotary scores of a latent layer are its mask, and are held all the same.
     """
     rows = _rows_seen(attention, step)
     cells = step.chunk * rows
     whole = attention.heads * cells * step.element_bytes
+    mask = float(cells * (CHUNKED_MASK_BYTES if attention.kind == "chunked" else MASK_BYTES))
     if is_fused(attention, step):
         masked = attention.window and attention.window < step.context
-        plain = float(cells * MASK_BYTES if masked else 0)
+        plain = mask if masked else 0.0
         return whole + _chosen(attention, step, cells) if attention.kind == "latent" else plain
-    return _times(attention) * whole + cells * MASK_BYTES + _chosen(attention, step, cells)
+    return _times(attention) * whole + mask + _chosen(attention, step, cells)
 
 
 def _times(attention: Attention) -> int:
@@ -177,7 +189,7 @@ def _chosen(attention: Attention, step: Step, cells: int) -> float:
 def _scores_formula(attention: Attention, step: Step) -> str:
     cells = f"{step.chunk:,} queries · {_rows_seen(attention, step):,} rows"
     if is_fused(attention, step) and attention.kind != "latent":
-        return f"{cells} · {MASK_BYTES} byte of mask"
+        return f"{cells}, the mask"
     times = f" · {_times(attention)}" if not is_fused(attention, step) and _times(attention) > 1 else ""
     return f"{attention.heads} query heads · {cells} · {step.element_bytes:g} bytes{times}, and the mask"
 

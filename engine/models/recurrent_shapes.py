@@ -63,7 +63,7 @@ def _state_space(module: str, text: Mapping[str, Any]) -> Part:
         vectors += inner + mixed + heads + (0 if module == "falcon_h1" else hidden)
     if module == "falcon_h1" and flag(text, "projectors_bias"):
         vectors += hidden
-    state = Recurrent("state space", (kernel - 1) * mixed, inner * states, mixed, width=3 * mixed + 4 * inner, heads=heads)
+    state = Recurrent("state space", (kernel - 1) * mixed, inner * states, mixed, width=4 * mixed + 6 * inner, heads=heads)
     return state, matrices, vectors
 
 

@@ -89,7 +89,8 @@ def downloaded(root: Path, only: str, quick: bool) -> Iterator[Subject]:
         for name, config in wanted:
             if only.casefold() not in f"tiny {name}":
                 continue
-            made = tiny_model(root / "made" / name, _twice_as_deep(config))
+            own_vocabulary = {field: value for field, value in config.items() if field != "vocab_size"}
+            made = tiny_model(root / "made" / name, own_vocabulary)
             hub.add(Repository(f"tiny/{name}", tags=["mlx"]).add_folder(made))
             detail = client.describe(f"tiny/{name}")
             told = json.loads(detail.config)
@@ -167,19 +168,6 @@ def _on_cpu() -> bool:
     import mlx.core as mx
 
     return bool(mx.default_device() == mx.cpu)
-
-
-def _twice_as_deep(config: dict[str, Any]) -> dict[str, Any]:
-    """So that no layer is the last and the only one of its kind: nothing asks for the last one's attention while reading."""
-    deep = {name: value for name, value in config.items() if name != "vocab_size"}
-    text = deep.get("text_config")
-    if isinstance(text, dict):
-        return {**deep, "text_config": {**text, **_twice_as_deep(text), "vocab_size": text["vocab_size"]}}
-    deep["num_hidden_layers"] *= 2
-    for name in ("layer_types", "activation_sparsity_pattern", "hybrid_override_pattern"):
-        if name in deep:
-            deep[name] *= 2
-    return deep
 
 
 def _config(folder: Path) -> dict[str, Any]:
