@@ -44,9 +44,8 @@ class StatsLine(QWidget):
         self._theme = theme
         self._items: list[str] = []
         self._branch = ""
-        self._right = self._busy = self._hovered = self._held = self._last = self._cut_short = self._unbegun = (
-            self._measured
-        ) = False
+        self._right = self._busy = self._hovered = self._held = self._last = False
+        self._cut_short = self._unbegun = self._measured = False
         self._index, self._count = 0, 1
         self.setObjectName("statsLine")
         self._back = ActionButton(theme, "left", "Earlier version", "previousBranch", self)
