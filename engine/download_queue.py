@@ -116,6 +116,11 @@ class DownloadQueue:
                     item.work.stop()
             self._wake.notify_all()
 
+    def join(self, seconds: float) -> None:
+        """Wait for the thread after `close`, for so long at most; what it is cut off from is as after a crash."""
+        if self._thread is not None:
+            self._thread.join(seconds)
+
     # -- the thread -------------------------------------------------------------------------------------------------
 
     def _start_thread(self) -> None:

@@ -49,10 +49,14 @@ class Host:
         return connection
 
     def close(self) -> None:
-        """Cancel what runs, end every request and join the threads. A second call does nothing."""
+        """Cancel what runs, end every request and join the threads, but those that a hub keeps waiting.
+
+        A second call does nothing.
+        """
         self._librarian.close()
         self._worker.close()
         self._io.close(wait=True)
+        self._librarian.join()
 
     def _announce(self, event: Event) -> None:
         for connection in self._connections:

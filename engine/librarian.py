@@ -3,10 +3,10 @@
 import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from engine.core.connection import Connection
+from engine.core.daemon_pool import DaemonPool
 from engine.core.errors import FlintError
 from engine.core.hub_facts import HubModel
 from engine.core.hub_messages import (
@@ -37,6 +37,8 @@ from engine.pool import CommandPool
 AT_ONCE = 8
 BATCH = 8
 """Configs of found models that are asked for side by side; what they say is told batch by batch."""
+PATIENCE_S = 0.5
+"""How long the end of the program waits for an answer of the hub, and for the downloads to keep what they have."""
 
 type Work = Callable[[Command], Iterator[Event]]
 
@@ -86,6 +88,11 @@ class Librarian:
         self.hub.close()
         self._pool.close(wait=False)
 
+    def join(self) -> None:
+        """Let what is at work end by itself after `close`, where it does so soon: a hub may never answer."""
+        self._pool.join(PATIENCE_S)
+        self._queue.join(PATIENCE_S)
+
     def _do(self, work: Callable[[], object]) -> Iterator[Event]:
         work()
         yield from ()
@@ -98,7 +105,7 @@ class Librarian:
         )
         yield HubFound(command.request_id, models, more)
         found = list(models)
-        with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="flint-configs") as pool:
+        with DaemonPool(AT_ONCE, "flint-configs") as pool:
             for start in range(0, len(found), BATCH):
                 found[start : start + BATCH] = pool.map(self._configured, found[start : start + BATCH])
                 yield HubFound(command.request_id, tuple(found), more)

@@ -2,9 +2,9 @@
 
 import logging
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
 
 from engine.core.connection import Connection
+from engine.core.daemon_pool import DaemonPool
 from engine.core.errors import EngineStopped, FlintError, describe
 from engine.core.messages import Command, Event, Failed, Finished
 
@@ -15,7 +15,7 @@ class CommandPool:
     """At most `threads` commands are carried out side by side; the others wait."""
 
     def __init__(self, threads: int, name: str) -> None:
-        self._pool = ThreadPoolExecutor(threads, thread_name_prefix=name)
+        self._pool = DaemonPool(threads, name)
 
     def post(self, command: Command, connection: Connection, work: Callable[[Command], Iterable[Event]]) -> None:
         """Send what `work` makes of a command to `connection`, then its end. After `close` it fails at once."""
@@ -29,6 +29,10 @@ class CommandPool:
     def close(self, *, wait: bool) -> None:
         """End what still waits; `wait` for what is at work, too."""
         self._pool.shutdown(wait=wait, cancel_futures=True)
+
+    def join(self, seconds: float) -> None:
+        """Wait after `close` for what is at work, for so long at most: the program's end cuts it off."""
+        self._pool.join(seconds)
 
 
 def closing(command: Command) -> Failed:

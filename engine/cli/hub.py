@@ -18,7 +18,7 @@ from engine.cli.interrupt import StopOnInterrupt
 from engine.cli.output import note, plain, print_json, say
 from engine.cli.table import Column, print_table
 from engine.core.context import context_limit
-from engine.core.errors import ModelBroken, Stopped, UsageError
+from engine.core.errors import EngineStopped, ModelBroken, Stopped, UsageError
 from engine.core.hub_errors import HubError, HubTrouble, RateLimited
 from engine.core.hub_facts import HubDetail, HubModel
 from engine.core.paths import locate
@@ -166,10 +166,15 @@ def pull(model_id: str, *, as_json: bool) -> None:
             there = f"{count_text(len(others), 'other')}: {named}."
             note(f"Fetching {detail.model.quantization} of several: name another as {model_id}/FILE. {there}")
         work = RepositoryDownload(hub, cache, detail)
+
+        def stop() -> None:
+            work.stop()
+            hub.close()
+
         try:
-            with StopOnInterrupt(work.stop):
+            with StopOnInterrupt(stop):
                 folder = _watched(work)
-        except Stopped:
+        except (Stopped, EngineStopped):
             note("Stopped. The same command goes on from here.")
             raise typer.Exit(INTERRUPTED) from None
     if work.left:

@@ -6,9 +6,11 @@ Every call is one that a person asked for. Errors come out as Flint's own, told 
 import contextlib
 import os
 import re
+import socket
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
+from weakref import WeakSet
 
 from engine.core.errors import EngineStopped
 from engine.core.hub_errors import HubError, RepositoryMissing, TokenRefused
@@ -48,10 +50,15 @@ class Hub:
         self._token = token
         self._environ = environ
         self._closed = False
+        self._sockets: WeakSet[socket.socket] = WeakSet()
 
     def close(self) -> None:
-        """Begin no call any more: `EngineStopped` is raised instead. Those under way end as they do."""
+        """Begin no call any more: `EngineStopped` is raised instead. Those under way lose their connection."""
         self._closed = True
+        for connected in list(self._sockets):
+            with contextlib.suppress(OSError):  # It may be closed already.
+                # The plain one also where it speaks TLS: it wakes who reads, whose own state it leaves alone.
+                socket.socket.shutdown(connected, socket.SHUT_RDWR)
 
     @property
     def endpoint(self) -> str:
@@ -171,7 +178,7 @@ class Hub:
 
             url = hf_hub_url(split_id(model_id)[0], path, revision=revision, endpoint=self.endpoint)
             asked = {**self._headers(), "Accept-Encoding": "identity", **headers}
-            with get_session().stream("GET", url, headers=asked, timeout=TIMEOUT_S) as response:
+            with get_session().stream("GET", url, headers=asked, timeout=TIMEOUT_S, extensions=self._watched) as response:
                 if response.status_code != 416:
                     hf_raise_for_status(response)
                 yield response
@@ -198,10 +205,24 @@ class Hub:
         from huggingface_hub import get_session, hf_raise_for_status
 
         answer = get_session().get(
-            self.endpoint + path, params=query, headers=headers, timeout=TIMEOUT_S, follow_redirects=True
+            self.endpoint + path,
+            params=query,
+            headers=headers,
+            timeout=TIMEOUT_S,
+            follow_redirects=True,
+            extensions=self._watched,
         )
         hf_raise_for_status(answer)
         return answer.json()
+
+    @property
+    def _watched(self) -> dict[str, Any]:
+        """What has the client tell of its connections, which it keeps for later calls."""
+        return {"trace": self._connected}
+
+    def _connected(self, event: str, info: Mapping[str, Any]) -> None:
+        if event.endswith(("connect_tcp.complete", "start_tls.complete")):
+            self._sockets.add(info["return_value"].get_extra_info("socket"))
 
     def _headers(self) -> dict[str, str]:
         return _bearing(self._token())

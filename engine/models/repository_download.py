@@ -11,11 +11,12 @@ import shutil
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_EXCEPTION, wait
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import TextIO
 
+from engine.core.daemon_pool import DaemonPool
 from engine.core.disk import write_whole
 from engine.core.errors import DiskFull, FlintError, Stopped, UsageError
 from engine.core.hub_errors import HubError
@@ -224,7 +225,7 @@ class RepositoryDownload:
         if not transfers:
             return
         ordered = sorted(transfers, key=lambda transfer: transfer.size_bytes, reverse=True)
-        with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="flint-fetch") as pool:
+        with DaemonPool(AT_ONCE, "flint-fetch") as pool:
             running = [pool.submit(self._persist, transfer) for transfer in ordered]
             done, _ = wait(running, return_when=FIRST_EXCEPTION)
             failed = [error for future in done if (error := future.exception()) is not None]

@@ -304,7 +304,8 @@ def start_pull(server):
     command = [
         sys.executable,
         "-c",
-        "import sys; from engine.cli.main import run; sys.exit(run(sys.argv[1:]))",
+        "import sys; from engine.models import hub; hub.TIMEOUT_S = 100_000\n"  # It never gives up by itself.
+        "from engine.cli.main import run; sys.exit(run(sys.argv[1:]))",
         "models",
         "pull",
         NAME,
@@ -317,10 +318,11 @@ def partial_bytes():
     return sum(path.stat().st_size for path in cache_folder(os.environ).glob(f"models--*/blobs/*{PARTIAL}"))
 
 
+@pytest.mark.parametrize("fault", [{"crawl_from": 1_000_000}, {"stall_after": 1_000_000}], ids=["slow", "stalled"])
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_ctrl_c_and_sigterm_keep_what_is_there_and_say_how_to_go_on(server, number):
+def test_ctrl_c_and_sigterm_keep_what_is_there_and_say_how_to_go_on(server, number, fault):
     server.repositories[NAME].add("model.safetensors", MadeUp(20_000_000))
-    server.fault("cdn/", crawl_from=1_000_000, times=None)
+    server.fault("cdn/", times=None, **fault)
     process = start_pull(server)
     end = time.monotonic() + 60
     while partial_bytes() < 500_000 and time.monotonic() < end:
