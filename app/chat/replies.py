@@ -42,7 +42,8 @@ type Phase = Literal["queued", "reading", "writing", "stopping"]
 class Pending:
     """A reply on its way: where it is stored, what it is doing, how much of the prompt was read, and that in words.
 
-    `begun` is the open turn it goes on from, if it does; `cached` tokens were known as it began, None until that is told.
+    `begun` is the open turn it goes on from, if it does; `cached` of its prompt's `tokens` were known as it began, None until
+    that is told. `dropped` tokens have left the context since, and with them so many messages.
     """
 
     request_id: str
@@ -53,6 +54,8 @@ class Pending:
     status: str = WAITING
     begun: Message | None = None
     cached: int | None = None
+    tokens: int = 0
+    dropped: tuple[int, int] = (0, 0)
 
     @property
     def chat_id(self) -> str:
@@ -174,9 +177,11 @@ class Replies(QObject):
             if pending.writer.refused:
                 self.failed.emit(pending.writer.refused)
             return
+        if isinstance(event, PrefillProgress | TextDelta):
+            pending.dropped = (event.dropped_tokens, event.dropped_messages)
         match event:
             case PrefillProgress():
-                pending.cached = event.cached
+                pending.cached, pending.tokens = event.cached, event.cached + event.total
                 pending.fraction, pending.status = event.done / max(1, event.total), reading(event)
                 self._enter(pending, "reading")
             case LoadProgress() | ImportProgress():

@@ -254,7 +254,8 @@ class ContextCompacted(Record):
 class PrefillProgress(Record):
     """Prompt tokens read: `done` of `total` new ones, beside `cached` that were known.
 
-    `rate` in tokens a second so far; `context` the context length in tokens that the reply gets.
+    `rate` in tokens a second so far; `context` the context length in tokens that the reply gets. `dropped_tokens` have left it
+    by now, and with them the first `dropped_messages`, as in `ReplyFacts`.
     """
 
     request_id: str
@@ -263,6 +264,8 @@ class PrefillProgress(Record):
     cached: int
     rate: float
     context: int = 0
+    dropped_tokens: int = 0
+    dropped_messages: int = 0
 
 
 class PromptInspected(Record):
@@ -299,6 +302,7 @@ class TextDelta(Record):
 
     `output_tokens` so far, without the one that ends the turn; `rate` decode tokens a second; `context_used` tokens of the
     `context` length are taken; `reasoning_s` is how long the model has thought, and stands still once it answers.
+    `dropped_tokens` have left the context by now, and with them the first `dropped_messages`, as in `ReplyFacts`.
     """
 
     request_id: str
@@ -310,6 +314,8 @@ class TextDelta(Record):
     ttft_s: float
     context: int = 0
     reasoning_s: float = 0.0
+    dropped_tokens: int = 0
+    dropped_messages: int = 0
 
 
 class ReplyOdds(Record):

@@ -2,6 +2,7 @@
 
 import secrets
 import time
+from bisect import bisect_right
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, field, replace
 
@@ -149,7 +150,8 @@ class Reply:
     def _progress(self, done: int) -> PrefillProgress:
         total = len(self._plan.ids) - self._cached
         spent = time.perf_counter() - self._started
-        return PrefillProgress(self._request.request_id, done, total, self._cached, rate(done, spent), self._room.context)
+        read = rate(done, spent)
+        return PrefillProgress(self._request.request_id, done, total, self._cached, read, self._room.context, *self._dropped())
 
     # -- writing ----------------------------------------------------------------------------------------------------
 
@@ -221,6 +223,7 @@ class Reply:
         unsaid = self._drawn - len(self._written)  # The token that ends the turn, which is counted nowhere.
         self._thought = self._thought or (now if reasoning else 0.0)
         self._answered = self._answered or (now if answer else 0.0)
+        dropped_tokens, dropped_messages = self._dropped()
         return TextDelta(
             request_id=self._request.request_id,
             text=answer,
@@ -231,6 +234,8 @@ class Reply:
             ttft_s=self._first - self._started,
             context=self._room.context,
             reasoning_s=self._reasoning_s(now),
+            dropped_tokens=dropped_tokens,
+            dropped_messages=dropped_messages,
         )
 
     # -- measuring --------------------------------------------------------------------------------------------------
@@ -241,6 +246,7 @@ class Reply:
 
     def _facts(self, reason: FinishReason) -> ReplyFacts:
         loaded, cache = self._bench.loaded, self._bench.cache
+        dropped_tokens, dropped_messages = self._dropped()
         now = time.perf_counter()
         first = self._first or now
         prefill_s = (self._first or self._prefilled or now) - self._began
@@ -273,13 +279,14 @@ class Reply:
             prompt_hash=ids_hash(self._plan.ids),
             made_with=self._bench.made_with,
             kv_bits=cache.policy.kv_bits,
-            dropped_tokens=self._room.left_out_tokens + self._rebased + cache.dropped,
-            dropped_messages=self._room.left_out + self._messages_gone(),
+            dropped_tokens=dropped_tokens,
+            dropped_messages=dropped_messages,
             reasoning_s=self._reasoning_s(self._ended or now),
         )
 
-    def _messages_gone(self) -> int:
-        """Messages of the prompt, but the system's, of which the model sees nothing any more."""
+    def _dropped(self) -> tuple[int, int]:
+        """Return how many tokens have left the context, and how many messages with them, not counting the system's."""
         gone = self._rebased + self._bench.cache.dropped
-        edge = self._plan.pinned + gone
-        return sum(1 for end in self._plan.ends if self._plan.pinned < end <= edge) if gone else 0
+        ends, pinned = self._plan.ends, self._plan.pinned
+        messages = bisect_right(ends, pinned + gone) - bisect_right(ends, pinned)
+        return self._room.left_out_tokens + gone, self._room.left_out + messages

@@ -6,7 +6,7 @@ import pytest
 
 from engine.core.errors import ContextFull
 from engine.core.facts import Message
-from engine.core.messages import CountPrompt
+from engine.core.messages import CountPrompt, PrefillProgress, TextDelta
 from engine.session import Session
 from tests.engine.talk import GREEDY, agree, ask, assistant, request, user
 
@@ -175,6 +175,26 @@ def test_what_left_while_a_reply_was_made_is_found_in_its_prompt(tiny_loaded):
         assert sum(shown.pinned < end <= edge for end in ends) == facts.dropped_messages - shown.left_out
         seen.add((shown.left_out > 0, edge > shown.pinned))
     assert seen == {(False, False), (False, True), (True, False), (True, True)}
+
+
+@pytest.mark.parametrize(
+    ("trained", "context", "most"), [(TRAINED, 100, 40), (400, 64, 40), (96, 96, 150)], ids=["both", "rolls", "read again"]
+)
+def test_what_has_left_is_told_while_a_reply_is_made(tiny_loaded, trained, context, most):
+    session, moved = session_of(tiny_loaded, context=trained), set()
+    for _, answer in long_chat(session, 4, replace(GREEDY, max_tokens=most), context=context):
+        told = [
+            (event.dropped_tokens, event.dropped_messages)
+            for event in answer.events
+            if isinstance(event, PrefillProgress | TextDelta)
+        ]
+        facts = answer.facts
+        assert told == sorted(told)
+        # The next token is computed while one is told, so that one more may have left.
+        assert facts.dropped_tokens <= told[-1][0] <= facts.dropped_tokens + 1
+        assert facts.dropped_messages <= told[-1][1] <= facts.dropped_messages + 1
+        moved.add(told[0] < told[-1])
+    assert True in moved
 
 
 def test_a_reply_in_a_full_window_takes_what_is_predicted_for_its_length(tiny_loaded):

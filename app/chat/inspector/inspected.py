@@ -35,6 +35,17 @@ class Reading(Record):
     gone: range = range(0)
 
 
+class Given(Record):
+    """What is known of the prompt of a reply on its way: its `tokens`, of which `cached` were known as it began.
+
+    `dropped` tokens have left the context since, and with them so many messages.
+    """
+
+    tokens: int
+    cached: int
+    dropped: tuple[int, int] = (0, 0)
+
+
 def described(target: StoredMessage | None, order: Sequence[str]) -> str:
     """Return what is inspected, in words; `order` holds the ids of the replies and `NEXT`."""
     if target is None:
@@ -44,40 +55,50 @@ def described(target: StoredMessage | None, order: Sequence[str]) -> str:
     return f"{words}, being written" if target.state == "streaming" else words
 
 
-def reading_of(prompt: PromptInspected, reply: StoredMessage | None, known: int | None) -> Reading:
-    """Return how a prompt was read for `reply`, None for what would be sent; `known` tokens were cached as it began."""
+def reading_of(prompt: PromptInspected, reply: StoredMessage | None, given: Given | None) -> Reading:
+    """Return how a prompt was read for `reply`, None for what would be sent; `given` is known where it is on its way."""
     total, remarks = len(prompt.ids), []
+    gone = range(0)
     if prompt.left_out:
         what = "oldest message is" if prompt.left_out == 1 else f"{prompt.left_out:,} oldest messages are"
         remarks.append(f"The {what} left out: they would not fit into the context of {prompt.context:,} tokens.")
     facts = reply.facts if reply else None
     if facts is None:
-        cached = prompt.cached if known is None or reply is None else min(known, total)
+        cached = prompt.cached if given is None or reply is None else min(given.cached, total)
         word = "read now" if reply is not None and reply.state == "streaming" else "to read"
-        return Reading(cached, word, f"{cached:,} cached, {total - cached:,} {word}", " ".join(remarks))
+        if given is not None and reply is not None and given.tokens == total:
+            gone = _gone(prompt, given.dropped[0])
+            remarks += _left("is being written", gone, given.dropped[1] - prompt.left_out)
+        return Reading(cached, word, f"{cached:,} cached, {total - cached:,} {word}", " ".join(remarks), gone)
     begun = facts.resumed[-1] if facts.resumed else 0
-    given = facts.prompt_tokens + begun
-    gone = range(0)
-    if facts.fingerprint != prompt.fingerprint or given != total:
+    tokens = facts.prompt_tokens + begun
+    if facts.fingerprint != prompt.fingerprint or tokens != total:
         remarks.append(
-            f"The reply was written by {facts.model} from {count_text(given, 'token')}. This is the same conversation as "
+            f"The reply was written by {facts.model} from {count_text(tokens, 'token')}. This is the same conversation as "
             f"{prompt.model} and the settings in force now make it."
         )
-    elif facts.dropped_tokens > prompt.left_out_tokens:
-        gone = range(prompt.pinned, min(total, prompt.pinned + facts.dropped_tokens - prompt.left_out_tokens))
-        remarks.append(_left(gone, facts.dropped_messages - prompt.left_out))
+    else:
+        gone = _gone(prompt, facts.dropped_tokens)
+        remarks += _left("was made", gone, facts.dropped_messages - prompt.left_out)
     if begun:
         last = "token was" if begun == 1 else f"{begun:,} tokens were"
         remarks.append(f"The reply went on from what was there already: the last {last} its own.")
-    note = f"{facts.cached_tokens:,} cached, {max(0, given - facts.cached_tokens):,} read"
+    note = f"{facts.cached_tokens:,} cached, {max(0, tokens - facts.cached_tokens):,} read"
     if not begun:  # Of a reply that went on, only the sum of its stretches' times may be known.
         note += f" in {facts.prefill_s:.2f} s"
     return Reading(min(facts.cached_tokens, total), "read now", note, " ".join(remarks), gone)
 
 
-def _left(gone: range, messages: int) -> str:
-    """Say what left the context while the reply was made, with so many whole messages."""
+def _gone(prompt: PromptInspected, dropped: int) -> range:
+    """Return which of a prompt's tokens have left the context, where `dropped` have in all."""
+    return range(prompt.pinned, min(len(prompt.ids), prompt.pinned + max(0, dropped - prompt.left_out_tokens)))
+
+
+def _left(done: str, gone: range, messages: int) -> list[str]:
+    """Say what left the context while what is `done` to the reply was or is, with so many whole messages."""
+    if not gone:
+        return []
     tokens = "one of these tokens" if len(gone) == 1 else f"{len(gone):,} of these tokens"
     oldest = "the oldest message" if messages == 1 else f"the oldest {messages:,} messages"
     whole = f", {oldest} with them" if messages > 0 else ""
-    return f"While the reply was made, {tokens} left the context{whole}. They are struck through."
+    return [f"While the reply {done}, {tokens} left the context{whole}. They are struck through."]

@@ -8,7 +8,7 @@ from PySide6.QtGui import QGuiApplication
 
 from app.bridge import Bridge
 from app.chat.controller import ChatController
-from app.chat.inspector.inspected import NEXT, NOTHING_YET, UNLOADED, Reading, described, reading_of
+from app.chat.inspector.inspected import NEXT, NOTHING_YET, UNLOADED, Given, described, reading_of
 from app.chat.inspector.inspector import InspectorPanel
 from app.chat.inspector.odds_cards import OddsCards
 from app.chat.inspector.odds_reader import OddsReader, ReadOdds
@@ -26,6 +26,8 @@ from engine.core.messages import Event, Failed, InspectPrompt, ModelLoaded, Mode
 from engine.core.preferences import Preferences
 
 SOON_MS = 150
+MARK_MS = 250
+"""How often it is looked what has left the context while a reply is written."""
 READING = ("One moment", "How likely the words of this reply were is being read.")
 
 
@@ -51,6 +53,7 @@ class InspectorController(QObject):
         self._asked_of: StoredMessage | None = None
         self._prompt: PromptInspected | None = None
         self._asked_by: Pending | None = None
+        self._dropped = (0, 0)
         self._watched = ""
         self._odds = OddsReader(store, self)
         self._shown = ""
@@ -58,6 +61,8 @@ class InspectorController(QObject):
         self._cards = OddsCards(panel, page.transcript)
         self._soon = QTimer(self, interval=SOON_MS, singleShot=True)
         self._soon.timeout.connect(self.refresh)
+        self._marking = QTimer(self, interval=MARK_MS, singleShot=True)
+        self._marking.timeout.connect(self._mark)
         self._slow = QTimer(self, interval=SOON_MS, singleShot=True)
         self._slow.timeout.connect(lambda: self._panel.show_note(*READING))
         self._connect()
@@ -209,14 +214,30 @@ class InspectorController(QObject):
     def _on_progress(self, pending: Pending, event: Event) -> None:
         if isinstance(event, PrefillProgress) and event.done == 0 and pending.chat_id == self._chat.chat_id:
             self.refresh_soon()
+        elif pending is self._asked_by and pending.dropped != self._dropped and not self._marking.isActive():
+            self._marking.start()
 
     def _show_prompt(self, prompt: PromptInspected) -> None:
         self._prompt, self._waits = prompt, False
-        known = self._asked_by.cached if self._asked_by else None
-        reading: Reading = reading_of(prompt, self._asked_of, known)
+        self._show_reading()
+
+    def _mark(self) -> None:
+        """Mark what has left the context, unless another prompt is on its way, which will be shown with that."""
+        if self._panel.isVisible() and self._panel.page == "prompt" and not self._waits:
+            self._show_reading()
+
+    def _show_reading(self) -> None:
+        """Show the prompt that was told of last, with what is known by now of how it is read."""
+        prompt, pending = self._prompt, self._asked_by
+        if prompt is None or self._panel.tab != "prompt":
+            return
+        given = None
+        if pending is not None and pending.cached is not None:
+            self._dropped = pending.dropped
+            given = Given(pending.tokens, pending.cached, pending.dropped)
+        reading = reading_of(prompt, self._asked_of, given)
         sheet = prompt_sheet(prompt, reading.cached, reading.word, reading.gone)
-        if self._panel.tab == "prompt":
-            self._panel.show_prompt(sheet, reading.note, reading.word, reading.remark)
+        self._panel.show_prompt(sheet, reading.note, reading.word, reading.remark)
 
     def _refuse(self, error: ErrorInfo) -> None:
         self._waits = False

@@ -33,6 +33,10 @@ class TokenPainter:
         self._looks = {}
         self._set_fonts()
 
+    def mark(self, sheet: TokenSheet) -> None:
+        """Paint this one, of the same tokens as the one before."""
+        self._sheet = sheet
+
     def width_of(self, token_id: int) -> int:
         """Return the width of a token's chip in pixels."""
         return self._look(token_id)[0]

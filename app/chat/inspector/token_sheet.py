@@ -45,6 +45,11 @@ class TokenSheet(Record):
     grounds: bytes
     gone: range = range(0)
 
+    @property
+    def tokens(self) -> tuple[object, ...]:
+        """What the tokens are and how they are parted: all that their places depend on."""
+        return self.ids, self.faces, [section.stop for section in self.sections]
+
     def section_of(self, index: int) -> int:
         """Return the number of the section a token stands in."""
         return next(number for number, section in enumerate(self.sections) if index < section.stop)

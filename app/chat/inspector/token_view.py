@@ -66,7 +66,13 @@ class TokenView(QAbstractScrollArea):
         return not self._slices.isActive()
 
     def show_sheet(self, sheet: TokenSheet | None) -> None:
-        """Show another sheet from its top; with the same tokens before, the place and what is open stay."""
+        """Show another sheet from its top; with the same tokens before, the place and what is open stay.
+
+        Of the same tokens throughout, only what is said of them is new.
+        """
+        if sheet and self._sheet and sheet.tokens == self._sheet.tokens:
+            self._mark(self._sheet, sheet)
+            return
         kept = self._kept(sheet)
         self._sheet = sheet
         self._current = self._hovered = self._link = -1
@@ -83,6 +89,14 @@ class TokenView(QAbstractScrollArea):
         self.verticalScrollBar().setValue(place)
         self.pointed.emit(-1)
         self._describe()
+
+    def _mark(self, before: TokenSheet, sheet: TokenSheet) -> None:
+        self._sheet = sheet
+        self._painter.mark(sheet)
+        self.viewport().update()
+        self._describe()
+        if self.current >= 0 and (self.current in before.gone) != (self.current in sheet.gone):
+            self.pointed.emit(self.current if self._hovered >= 0 or self.hasFocus() else -1)
 
     def chip_rect(self, index: int) -> QRect:
         """Return where a token is shown in the viewport; empty where it is not."""

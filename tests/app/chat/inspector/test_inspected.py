@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.chat.inspector.inspected import reading_of
+from app.chat.inspector.inspected import Given, reading_of
 from engine.core.messages import PromptInspected
 from tests.app.chat.stored import facts, replied, writing
 
@@ -65,6 +65,17 @@ def test_what_left_the_context_while_the_reply_was_made_is_marked(dropped, messa
     assert ("struck through" in reading.remark) == bool(gone)
 
 
+@pytest.mark.parametrize(("dropped", "messages", "gone"), [(5, 2, range(3, 3)), (6, 2, range(3, 4)), (99, 6, range(3, 22))])
+def test_what_has_left_is_marked_while_the_reply_is_written_as_it_is_afterwards(dropped, messages, gone):
+    shown = prompt(22, pinned=3, left_out=2, left_out_tokens=5)
+    now = reading_of(shown, writing("w"), Given(22, 0, (dropped, messages)))
+    made = facts(prompt_tokens=22, cached_tokens=0, dropped_tokens=dropped, dropped_messages=messages)
+    then = reading_of(shown, replied("r", facts=made), None)
+    assert now.gone == then.gone == gone
+    assert now.remark == then.remark.replace("was made", "is being written")
+    assert not reading_of(prompt(21, pinned=3), writing("w"), Given(22, 0, (dropped, messages))).gone
+
+
 def test_nothing_is_marked_in_a_prompt_that_is_not_the_one_the_reply_had():
     made = facts(prompt_tokens=22, cached_tokens=0, dropped_tokens=9, dropped_messages=1)
     for other in (prompt(21, pinned=3), prompt(22, pinned=3, fingerprint="g")):
@@ -76,4 +87,4 @@ def test_nothing_is_marked_in_a_prompt_that_is_not_the_one_the_reply_had():
 
 @pytest.mark.parametrize(("known", "note"), [(0, "0 cached, 23 read now"), (9, "9 cached, 14 read now")])
 def test_while_it_is_written_its_own_cached_tokens_count_not_todays(known, note):
-    assert reading_of(prompt(23, cached=22), writing("w"), known).note == note
+    assert reading_of(prompt(23, cached=22), writing("w"), Given(23, known)).note == note

@@ -239,6 +239,27 @@ def test_what_rolled_out_while_the_last_reply_was_made_is_marked_in_its_prompt(f
     assert dict(card(flint).rows)["Position"].endswith(", left the context")
 
 
+def test_what_rolls_out_is_struck_through_while_the_reply_is_written(qtbot, endless):
+    remember(model=give_model(endless))
+    set_settings(max_tokens=30_000, context=256)
+    with open_window(qtbot) as flint:
+        flint.wait_ready()
+        panel = open_inspector(flint)
+        pending = flint.send("word " * 30)
+        flint.wait(lambda: panel.page == "prompt" and panel.tokens.sheet.gone)
+        assert panel.target == "The reply, being written"
+        assert "While the reply is being written, " in panel.head.text
+        assert any(section.note.endswith(" left") for section in panel.tokens.sheet.sections)
+        asked = [event for event in flint.events if isinstance(event, PromptInspected)]
+        first = len(panel.tokens.sheet.gone)
+        flint.wait(lambda: len(panel.tokens.sheet.gone) > first)
+        assert [event for event in flint.events if isinstance(event, PromptInspected)] == asked  # Nothing is worked out anew.
+        flint.window.replies.stop(pending)
+        flint.wait(lambda: flint.idle and "While the reply was made, " in panel.head.text)
+        left = flint.stored()[-1].facts.dropped_tokens
+        assert len(panel.tokens.sheet.gone) == min(left, len(panel.tokens.sheet.ids) - panel.tokens.sheet.gone.start)
+
+
 def test_closed_panel_asks_for_nothing(flint, monkeypatch):
     sent = []
     send = flint.window.bridge.send

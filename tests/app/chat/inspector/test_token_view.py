@@ -1,6 +1,7 @@
 """One widget for all tokens of a prompt: lines, sections, pointer and keys, and a hundred thousand of them."""
 
 import itertools
+from dataclasses import replace
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
@@ -179,6 +180,22 @@ def test_tokens_that_left_the_context_are_struck_through_and_said_so(view, theme
     assert "left the context" not in view.accessibleDescription()
     QTest.keyClick(view, Qt.Key.Key_End)
     assert view.accessibleDescription().endswith("You, left the context")
+
+
+def test_what_left_is_marked_where_it_stands_and_nothing_moves(view, qtbot):
+    before = sheet(20, 5_000)
+    view.show_sheet(before)
+    QTest.mouseClick(view.viewport(), LEFT, pos=view.more_rect(1).center())
+    qtbot.waitUntil(lambda: view.laid)
+    view.setFocus(Qt.FocusReason.TabFocusReason)
+    QTest.keyClick(view, Qt.Key.Key_End)
+    place, last, rect = view.verticalScrollBar().value(), view.current, view.chip_rect(view.current)
+    view.show_sheet(replace(before, gone=range(3, 5_020), sections=[replace(one, note="left") for one in before.sections]))
+    assert view.laid
+    assert (view.verticalScrollBar().value(), view.current, view.chip_rect(last)) == (place, last, rect)
+    assert place > 0
+    assert view.accessibleDescription().endswith(", left the context")
+    assert view.sheet.sections[0].note == "left"
 
 
 def test_larger_text_makes_taller_lines(view, theme):
