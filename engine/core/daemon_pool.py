@@ -1,11 +1,12 @@
 """Threads for work that may wait for a network: the program's end does not wait for them."""
 
+import contextlib
 import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
 from functools import partial
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from typing import Any
 
 
@@ -39,14 +40,18 @@ class DaemonPool(Executor):
         """Take no more work; with `cancel_futures` nothing is begun any more. `wait` until all is done."""
         with self._gate:
             self._closed = True
-            while cancel_futures and not self._work.empty():
-                if item := self._work.get():
-                    item[0].cancel()
-                    item[0].set_running_or_notify_cancel()
+            if cancel_futures:
+                self._cancel_what_waits()
             for _ in self._threads:
                 self._work.put(None)
         if wait:
             self.join(None)
+
+    def _cancel_what_waits(self) -> None:
+        with contextlib.suppress(Empty):
+            while True:
+                if item := self._work.get_nowait():
+                    item[0].cancel()
 
     def join(self, seconds: float | None) -> None:
         """Wait for the threads to end after `shutdown`, for so long at most; None: however long it takes."""

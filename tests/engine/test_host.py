@@ -136,7 +136,7 @@ def test_lists_that_still_wait_when_it_is_closed_end_too(host, monkeypatch):
     closing = threading.Thread(target=host.close)
     closing.start()
     host._worker._thread.join(PATIENCE_S)
-    while not host._io._pool._shutdown:
+    while not host._io._pool._closed:
         pass
     go_on.set()
     closing.join(PATIENCE_S)
