@@ -7,6 +7,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMenu, QWidget
 
 from app.chat.conversation.message import MessageView
+from tests.app.chat.conversation.clipboard import clipboard
 from tests.app.chat.replies import REPLIES
 from tests.app.chat.stored import asked, replied, writing
 
@@ -71,8 +72,7 @@ def chosen(transcript):
 
 def copied(transcript):
     QTest.keyClick(transcript, Qt.Key.Key_C, CTRL)
-    QTest.qWait(0)
-    return QGuiApplication.clipboard().text()
+    return clipboard(transcript).text()
 
 
 def markdown():
@@ -164,7 +164,7 @@ def test_everything_is_selected_by_key_from_the_list_and_from_a_message(three):
         QTest.keyClick(target, Qt.Key.Key_A, CTRL)
         assert chosen(three) == ["First question", "Some bold words\nand more", "Second question"]
         QTest.keyClick(target, Qt.Key.Key_C, CTRL)
-        assert QGuiApplication.clipboard().text() == "First question\n\nSome bold words\n\nand more\n\nSecond question"
+        assert clipboard(three).text() == "First question\n\nSome bold words\n\nand more\n\nSecond question"
         assert markdown() == "First question\n\nSome **bold** words\n\nand more\n\nSecond question"
 
 
@@ -181,7 +181,7 @@ def test_shift_and_arrows_select_within_a_message(three):
     assert chosen(three) == ["", "bold words\nand more", "Second "]
 
 
-def test_messages_out_of_view_are_selected_too_and_show_it_when_they_come_back(transcript, qtbot):
+def test_messages_out_of_view_are_selected_too_and_show_it_when_they_come_back(transcript):
     messages = [
         asked(f"m{n}", f"Question {n}") if n % 2 == 0 else replied(f"m{n}", f"**Answer** {n}\n\n- a\n- b") for n in range(300)
     ]
@@ -199,8 +199,8 @@ def test_messages_out_of_view_are_selected_too_and_show_it_when_they_come_back(t
     assert not transcript.view("m8").body.textCursor().hasSelection()
     assert transcript.view("m10").body.textCursor().selectedText() == "10"
     QTest.keyClick(transcript, Qt.Key.Key_C, CTRL)
-    qtbot.waitUntil(lambda: QGuiApplication.clipboard().text().startswith("10\n\nAnswer 11"))
-    plain = QGuiApplication.clipboard().text()
+    plain = clipboard(transcript).text()
+    assert plain.startswith("10\n\nAnswer 11")
     assert plain.endswith("Question 288\n\nAnswer ")
     assert "\n\nQuestion 150\n\nAnswer 151\n\n• a\n• b\n\n" in plain
     assert markdown().startswith("10\n\n**Answer** 11\n\n- a\n- b\n\nQuestion 12")
@@ -276,7 +276,7 @@ def test_the_menu_copies_in_each_form_and_selects(three):
         actions, shown = menu(body.viewport())
         actions[name].trigger()
         shown.close()
-        assert QGuiApplication.clipboard().text() == plain, name
+        assert clipboard(three).text() == plain, name
         assert QGuiApplication.clipboard().mimeData().hasFormat("text/markdown") == has_markdown
     actions, shown = menu(three.viewport())
     assert "selectMessage" not in actions

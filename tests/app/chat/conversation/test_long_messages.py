@@ -2,7 +2,6 @@
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 
@@ -11,6 +10,7 @@ from app.chat.conversation.message import MessageView
 from app.chat.conversation.unshown import Unshown
 from app.chat.text import filling, markdown
 from app.chat.text.markdown import StreamReader
+from tests.app.chat.conversation.clipboard import clipboard
 from tests.app.chat.settling import all_there
 from tests.app.chat.stored import asked, replied, writing
 from tests.benchmarks.replies import mixed
@@ -164,7 +164,7 @@ def test_a_message_that_is_not_there_yet_is_copied_whole(transcript, qtbot, slic
     transcript.selection.select_all()
     transcript.selection.copy()
     assert view.busy
-    data = QGuiApplication.clipboard().mimeData()
+    data = clipboard(transcript).mimeData()
     assert bytes(data.data("text/markdown")).decode() == f"A question?\n\n{REPLY.strip()}"
     assert data.text().count("The template makes text of the messages.") == 20
     all_there(transcript, qtbot)

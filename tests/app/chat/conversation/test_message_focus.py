@@ -2,13 +2,14 @@
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QAccessible, QGuiApplication
+from PySide6.QtGui import QAccessible
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QTextBrowser, QWidget
 
 from app.chat.page import ChatPage
 from app.widgets.halo import _Line
 from engine.core.errors import ContextFull
+from tests.app.chat.conversation.clipboard import clipboard
 from tests.app.chat.stored import asked, replied, writing
 
 ALT, CTRL, SHIFT = Qt.KeyboardModifier.AltModifier, Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
@@ -156,7 +157,7 @@ def test_copying_a_message_that_has_the_focus_copies_it_whole(page, qtbot):
     assert caught.args == ["r"]
     QTest.keyClick(focus(page), Qt.Key.Key_A, CTRL)
     QTest.keyClick(focus(page), Qt.Key.Key_C, CTRL)
-    assert QGuiApplication.clipboard().text() == "First\n\nSome bold"
+    assert clipboard(page.transcript).text() == "First\n\nSome bold"
 
 
 def test_nothing_happens_where_there_is_no_message(page):
