@@ -39,6 +39,7 @@ class ChatPage(QWidget):
         self.setObjectName("chatPage")
         self.setAccessibleName("Chat")
         self.setMinimumWidth(320)
+        self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)  # What is written paints nothing that lies under the page.
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, _BOTTOM)
         column.setSpacing(_GAP)

@@ -91,6 +91,8 @@ class Composer(QWidget):
 
     def set_phase(self, phase: Phase, fraction: float = 0.0) -> None:
         """Show what the reply is doing; `fraction` of the prompt is read, 0 to 1, while "reading"."""
+        if phase == self.phase == "writing":
+            return
         idle = phase == "idle"
         had_focus = self._stop.hasFocus() or self._send.hasFocus()
         self._line.show_phase(phase, fraction)

@@ -37,7 +37,6 @@ class PhaseLine(QProgressBar):
         self.setFixedHeight(2)
         self.setTextVisible(False)
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
-        self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)  # A frame paints the line alone, not what it lies on.
         self.hide()
         theme.changed.connect(self.update)
 
@@ -107,10 +106,13 @@ class PhaseLine(QProgressBar):
             self.update()
 
     def event(self, event: QEvent) -> bool:
-        """Take no style's own animation of a busy bar: the line paints itself."""
+        """Take no style's own animation of a busy bar: the line paints itself, all of it, which a style sheet denies."""
         if event.type() == QEvent.Type.StyleAnimationUpdate:
             return True
-        return super().event(event)
+        taken = super().event(event)
+        if event.type() in (QEvent.Type.Polish, QEvent.Type.StyleChange):
+            self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)  # A frame paints the line alone, not what it lies on.
+        return taken
 
     def _bright(self, whole: QRectF) -> QRectF:
         """The bright part enters at the left and leaves at the right once a crossing."""

@@ -363,6 +363,8 @@ class MessageList(QAbstractScrollArea):
     def _remeasure(self, index: int, *, written: bool = False) -> None:
         """Take over a message's height; only what was `written` is something that a reader elsewhere has not seen."""
         change = self._measure(index, self._views[self._messages[index].id])
+        if written and not change:
+            return
         if written and not self._follows:
             self._unseen += change
         self._settle()

@@ -1,7 +1,7 @@
 """What stands around a reply's text and no text format can draw: code frames, bars, bullets, lines of tables."""
 
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen, QTextBlock, QTextBlockFormat, QTextDocument, QTextTable
@@ -52,14 +52,12 @@ class Decoration:
             top, bottom = top - ABOVE_CODE, bottom + CODE_PADDING_BOTTOM + FRAME_LINE
         return QRect(left, top, width - left, bottom - top)
 
-    def paint(self, painter: QPainter, clip: QRect) -> None:
-        """Paint what is inside `clip`, under the text."""
+    def paint(self, painter: QPainter, clip: QRect, spaces: Sequence[tuple[int, QRect]]) -> None:
+        """Paint what is inside `clip`, under the text; `spaces` are those of the blocks that may be seen there."""
         blocks = self._document.blocks
-        if not blocks:
-            return
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         above = -1
-        for index, space in self.visible(clip):
+        for index, space in spaces:
             if above < 0:
                 above = self.extent(index - 1).bottom() + 1 if index else 0
             self._paint_block(painter, index, blocks[index], space, clip)

@@ -190,10 +190,11 @@ class MessageText(QTextBrowser):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint frames, bars and bullets, the text over them, and the caret last."""
+        spaces = list(self._decoration.visible(event.rect()))
         painter = QPainter(self.viewport())
-        self._decoration.paint(painter, event.rect())
+        self._decoration.paint(painter, event.rect(), spaces)
         painter.end()
-        for band, offset in self._sides.bands(event.rect()):
+        for band, offset in self._sides.bands(event.rect(), spaces):
             with self._sides.scrolled(offset):
                 super().paintEvent(QPaintEvent(band))
         if self._streaming:

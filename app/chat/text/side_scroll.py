@@ -4,7 +4,7 @@ A text document can't scroll a part of itself. So the view paints it in bands, e
 own offset, and hands the pointer on in the same way.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 from PySide6.QtCore import QPoint, QRect, Qt
@@ -47,14 +47,17 @@ class SideScroll:
         for index, (space, width) in needed.items():
             self._place(index, space, width)
 
-    def bands(self, area: QRect) -> Iterator[tuple[QRect, int]]:
-        """Yield the parts of `area` from top to bottom, each with how far what it shows is scrolled."""
-        # Qt takes an empty band for no bound at all, and would paint the whole message.
-        return ((band, offset) for band, offset in self._cut(area) if not band.isEmpty())
+    def bands(self, area: QRect, spaces: Iterable[tuple[int, QRect]]) -> Iterator[tuple[QRect, int]]:
+        """Yield the parts of `area` from top to bottom, each with how far what it shows is scrolled.
 
-    def _cut(self, area: QRect) -> Iterator[tuple[QRect, int]]:
+        `spaces` are those of the blocks that may be seen there.
+        """
+        # Qt takes an empty band for no bound at all, and would paint the whole message.
+        return ((band, offset) for band, offset in self._cut(area, spaces) if not band.isEmpty())
+
+    def _cut(self, area: QRect, spaces: Iterable[tuple[int, QRect]]) -> Iterator[tuple[QRect, int]]:
         top = area.top()
-        for index, space in self._decoration.visible(area) if self._bars else ():
+        for index, space in spaces if self._bars else ():
             bar = self._bars.get(self._head(index))
             if bar is None:
                 continue

@@ -128,4 +128,5 @@ def test_a_language_is_named_properly(written, word, name):
 
 def test_an_unknown_language_has_no_lexer():
     assert find_lexer("brainwave") is None
+    assert find_lexer("pytho") is None
     assert find_lexer("") is None

@@ -68,7 +68,8 @@ def test_signs_stand_whole_inside_the_column_and_before_their_text(qapp, kind, p
     text = LISTS[kind].replace("text", "שלום") if right_to_left else LISTS[kind]
     document, blocks, decoration = shown(percent, text)
     height = round(document.size().height()) + 40
-    signs = painted(lambda painter: decoration.paint(painter, QRect(0, 0, WIDTH, height)), height)
+    whole = QRect(0, 0, WIDTH, height)
+    signs = painted(lambda painter: decoration.paint(painter, whole, list(decoration.visible(whole))), height)
     words = painted(document.drawContents, height)
     marked = [index for index, block in enumerate(blocks.blocks) if isinstance(block, Paragraph) and block.place.markers]
     assert marked
