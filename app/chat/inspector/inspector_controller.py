@@ -1,6 +1,6 @@
 """What the inspector is about: which reply, the prompt it was written from, and how likely its tokens were."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from PySide6.QtCore import QObject, QTimer
@@ -12,7 +12,7 @@ from app.chat.inspector.inspected import NEXT, NOTHING_YET, UNLOADED, Given, des
 from app.chat.inspector.inspector import InspectorPanel
 from app.chat.inspector.odds_cards import OddsCards
 from app.chat.inspector.odds_reader import OddsReader, ReadOdds
-from app.chat.inspector.token_sheet import prompt_sheet
+from app.chat.inspector.token_sheet import Face, faces_of, prompt_sheet
 from app.chat.page import ChatPage
 from app.chat.replies import Pending, Replies
 from engine.chats.beginning import Beginning
@@ -52,6 +52,7 @@ class InspectorController(QObject):
         self._asked, self._waits = "", False
         self._asked_of: StoredMessage | None = None
         self._prompt: PromptInspected | None = None
+        self._faces: Mapping[int, Face] = {}
         self._asked_by: Pending | None = None
         self._dropped = (0, 0)
         self._watched = ""
@@ -218,7 +219,7 @@ class InspectorController(QObject):
             self._marking.start()
 
     def _show_prompt(self, prompt: PromptInspected) -> None:
-        self._prompt, self._waits = prompt, False
+        self._prompt, self._faces, self._waits = prompt, faces_of(prompt), False
         self._show_reading()
 
     def _mark(self) -> None:
@@ -236,7 +237,7 @@ class InspectorController(QObject):
             self._dropped = pending.dropped
             given = Given(pending.tokens, pending.cached, pending.dropped)
         reading = reading_of(prompt, self._asked_of, given)
-        sheet = prompt_sheet(prompt, reading.cached, reading.word, reading.gone)
+        sheet = prompt_sheet(prompt, self._faces, reading.cached, reading.word, reading.gone)
         self._panel.show_prompt(sheet, reading.note, reading.word, reading.remark)
 
     def _refuse(self, error: ErrorInfo) -> None:

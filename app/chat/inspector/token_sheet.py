@@ -75,17 +75,21 @@ def shown(face: Face) -> str:
     return "".join(text for text, _ in runs(face))
 
 
-def prompt_sheet(prompt: PromptInspected, cached: int, read: str, gone: range = range(0)) -> TokenSheet:
+def faces_of(prompt: PromptInspected) -> Mapping[int, Face]:
+    """Return what each token of a prompt looks like."""
+    told = zip(prompt.known_ids, prompt.texts, prompt.bytes_hex, prompt.special, strict=True)
+    return {index: Face(text, hexed, special) for index, text, hexed, special in told}
+
+
+def prompt_sheet(
+    prompt: PromptInspected, faces: Mapping[int, Face], cached: int, read: str, gone: range = range(0)
+) -> TokenSheet:
     """Return a prompt's sheet, its first `cached` tokens as cached; `read` says what the others are, as "read now".
 
-    The tokens in `gone` left the context since.
+    The tokens in `gone` left the context since. `faces` are those of `faces_of`.
     """
     total = len(prompt.ids)
     cached = min(cached, total)
-    faces = {
-        index: Face(text, hexed, special)
-        for index, text, hexed, special in zip(prompt.known_ids, prompt.texts, prompt.bytes_hex, prompt.special, strict=True)
-    }
     sections, start = [], 0
     for role, stop in zip(prompt.section_roles, prompt.section_ends, strict=True):
         if stop > start:

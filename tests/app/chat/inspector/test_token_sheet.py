@@ -5,7 +5,7 @@ from math import log
 import pytest
 
 from app.chat.inspector.inspected import reading_of
-from app.chat.inspector.token_sheet import CACHED, READ, SHADES, Face, odds_sheet, prompt_sheet, runs, shade, shown
+from app.chat.inspector.token_sheet import CACHED, READ, SHADES, Face, faces_of, odds_sheet, prompt_sheet, runs, shade, shown
 from engine.core.messages import PromptInspected
 from engine.core.odds import TokenOdds
 
@@ -52,7 +52,7 @@ def test_signs_are_told_apart_from_text():
 
 
 def test_sections_count_what_was_cached_and_what_was_not():
-    sheet = prompt_sheet(inspected(), 2, "to read")
+    sheet = prompt_sheet(inspected(), faces_of(inspected()), 2, "to read")
     assert [(section.title, section.note) for section in sheet.sections] == [
         ("Added by the template", "1 cached"),
         ("You", "1 cached, 1 to read"),
@@ -63,13 +63,15 @@ def test_sections_count_what_was_cached_and_what_was_not():
 
 
 def test_sections_count_what_left_the_context():
-    sheet = prompt_sheet(inspected(), 2, "read now", range(1, 4))
+    sheet = prompt_sheet(inspected(), faces_of(inspected()), 2, "read now", range(1, 4))
     assert [section.note for section in sheet.sections] == [
         "1 cached",
         "1 cached, 1 read now, all left",
         "1 read now, all left",
     ]
-    assert [section.note for section in prompt_sheet(inspected(), 4, "", range(1, 2)).sections][1] == "2 cached, 1 left"
+    assert [section.note for section in prompt_sheet(inspected(), faces_of(inspected()), 4, "", range(1, 2)).sections][
+        1
+    ] == "2 cached, 1 left"
     assert list(sheet.grounds) == [CACHED, CACHED, READ, READ], "how they were read stays told"
 
 
