@@ -182,8 +182,8 @@ class Discover(QWidget):
 
     def _filter(self) -> None:
         self._models.set_filters(self.filters.filters)
-        if self._query is not None:
-            self.state.show_found(self._query, len(self._models.models), len(self._models.rows), self._more.isVisibleTo(self))
+        if self.state.counts:
+            self.state.show_found(self._query or "", len(self._models.models), len(self._models.rows), self._more.isVisibleTo(self))
 
     def _show_models(self, models: Iterable[HubModel], notes: dict[str, str], *, by_standing: bool) -> None:
         self._models.set_models(tuple(models), notes, by_standing=by_standing)
@@ -211,7 +211,7 @@ class Discover(QWidget):
         place = self._models.row_of(self._picked)
         if place < 0:
             place = 0 if self._models.rows else -1
-            self._picked = ""
+            self._picked = self._variant = ""
         if self.results.currentIndex().row() != place:
             self.results.setCurrentIndex(self._models.index(place) if place >= 0 else QModelIndex())
         chosen = self.detail.variants.row(self._variant) if self._variant else None

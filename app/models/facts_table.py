@@ -27,12 +27,15 @@ class FactsTable(QWidget):
         self._grid.setVerticalSpacing(4)
 
     def show_facts(self, facts: Sequence[tuple[str, str]]) -> None:
-        """Show these names and values; a pair without a value is left out."""
+        """Show these names and values; a pair without a value is left out. What is shown already stays, with what is selected."""
+        wanted = [(name, value) for name, value in facts if value]
+        if wanted == [(name.text(), value.text()) for name, value in self._cells]:
+            return
         for cell in [label for pair in self._cells for label in pair]:
             self._grid.removeWidget(cell)
             cell.hide()
             cell.deleteLater()
-        self._cells = [self._pair(name, value) for name, value in facts if value]
+        self._cells = [self._pair(name, value) for name, value in wanted]
         self._columns = 0
         self._arrange()
 

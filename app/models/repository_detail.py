@@ -47,7 +47,7 @@ class RepositoryDetail(DetailPane):
         self._wishes = wishes
         self._row: HubRow | None = None
         self._detail: HubDetail | None = None
-        self._link = ""
+        self._link = self._under_way = ""
         self._action = "fetch"
         self._machine = Machine(0)
         self._free = 0
@@ -81,7 +81,7 @@ class RepositoryDetail(DetailPane):
     def show_row(self, row: HubRow | None) -> None:
         """Show a model, or nothing; what is known of it beyond its row stays while the model does."""
         if row is None or row.model.id != self.model_id:
-            self._detail = None
+            self._detail, self._under_way = None, ""
             self._work.forget()
             self.problem.show_problem("", "")
             self._show_links(None)
@@ -99,9 +99,8 @@ class RepositoryDetail(DetailPane):
         """Say that the hub is being asked."""
         self.problem.show_problem("", "")
         self._show_links(None)
-        self._read_card.hide()
-        self._note.setText("Asking Hugging Face…")
-        self._note.show()
+        self._under_way = "Asking Hugging Face…"
+        self._show_note()
 
     def show_detail(self, detail: HubDetail) -> None:
         """Show what the hub told of the model on show."""
@@ -109,17 +108,16 @@ class RepositoryDetail(DetailPane):
             return
         self._detail = detail
         self._link = detail.page
-        self._refresh(self._row)
         card = detail.card
-        if card.strip():
-            self._note.setText("Reading the card…")
-            self._note.show()
+        self._under_way = "Reading the card…" if card.strip() else ""
+        self._refresh(self._row)
         self._work.run("card", lambda: card_html(card))
 
     def show_failure(self, error: ErrorInfo) -> None:
         """Say why the hub told nothing."""
         self.problem.show_problem(error.text, error.hint)
         self._show_links(error)
+        self._under_way = ""
         if self._row is not None:
             self._refresh(self._row)
 
@@ -228,13 +226,20 @@ class RepositoryDetail(DetailPane):
         self._show_notice(row)
         self.table.show_facts(_facts_of(model, self._detail))
         self._open.setVisible(self._detail is not None)
-        self._read_card.setVisible(self._detail is None)
-        told = self._detail is not None and not self._detail.card.strip()
-        self._note.setText(_no_card(model) if told else row.note if self._detail is None else "")
-        self._note.setVisible(bool(self._note.text()))
+        self._show_note()
         self.card.setVisible(self._detail is not None and bool(self._detail.card.strip()))
         self._show_fit()
         self._show_verdict()
+
+    def _show_note(self) -> None:
+        """Say what is done about the card, or what there is instead of one; and offer it where nobody asked for it yet."""
+        detail, row = self._detail, self._row
+        told = row.note if detail is None and row is not None else ""
+        if detail is not None and not detail.card.strip():
+            told = _no_card(detail.model)
+        self._note.setText(self._under_way or told)
+        self._note.setVisible(bool(self._note.text()))
+        self._read_card.setVisible(detail is None and not self._under_way)
 
     def _show_buttons(self, row: HubRow) -> None:
         state = row.download.state if row.download else ""
@@ -256,8 +261,8 @@ class RepositoryDetail(DetailPane):
 
     def _show_card(self, _key: str, text: object) -> None:
         self.card.show_html(text if isinstance(text, str) else "")
-        if text:
-            self._note.hide()
+        self._under_way = ""
+        self._show_note()
 
     def _show_notice(self, row: HubRow) -> None:
         """Say what stands in the way of fetching it, before the first byte."""

@@ -24,6 +24,7 @@ class SearchState(QWidget):
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self._counts = False
         self.setObjectName("searchState")
         self._spinner = Spinner(theme, "Searching", parent=self)
         self._spinner.stand_on(theme.color("content"))
@@ -58,6 +59,11 @@ class SearchState(QWidget):
         self._token.clicked.connect(self.token_asked)
 
     @property
+    def counts(self) -> bool:
+        """Whether it says how many were found: not so while the hub is asked, nor where it failed."""
+        return self._counts
+
+    @property
     def failed(self) -> bool:
         """Whether the last search failed."""
         return bool(self._problem.text)
@@ -80,6 +86,7 @@ class SearchState(QWidget):
         else:
             known = f"{count} or more found" if more else f"{count} found"
             self._show(known if shown == count else f"{known}, {shown} shown", "")
+        self._counts = True
 
     def show_failure(self, error: ErrorInfo) -> None:
         """Say what went wrong and what to do."""
@@ -88,6 +95,7 @@ class SearchState(QWidget):
     def _show(
         self, title: str, text: str, *, spinning: bool = False, popular: bool = False, error: ErrorInfo | None = None
     ) -> None:
+        self._counts = False
         self._title.setText(title)
         self._title.setVisible(bool(title))
         self._text.setText(text)
