@@ -6,7 +6,7 @@ import json
 import logging
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -57,11 +57,11 @@ class DownloadQueue:
         self._thread: threading.Thread | None = None
         self._running: _Item | None = None
 
-    @property
-    def downloads(self) -> tuple[Download, ...]:
-        """All of them, in their order."""
+    @contextlib.contextmanager
+    def listed(self) -> Iterator[tuple[Download, ...]]:
+        """Give all of them, in their order. Nothing changes until they are told: a list would take back what it did not know."""
         with self._gate:
-            return tuple(item.download for item in self._items.values())
+            yield tuple(item.download for item in self._items.values())
 
     def go_on(self) -> None:
         """Take up what was running when Flint ended; what was paused stays so."""

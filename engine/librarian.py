@@ -128,7 +128,9 @@ class Librarian:
         if not self._went_on:
             self._went_on = True
             self._queue.go_on()
-        yield DownloadsListed(command.request_id, self._queue.downloads, _free_bytes(self._cache))
+        free = _free_bytes(self._cache)
+        with self._queue.listed() as downloads:
+            yield DownloadsListed(command.request_id, downloads, free)
 
     def _set_token(self, command: Command) -> Iterator[Event]:
         assert isinstance(command, SetHubToken)

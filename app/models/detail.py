@@ -73,6 +73,7 @@ class ModelDetail(DetailPane):
 
     def show_entry(self, entry: ModelEntry | None, *, current: bool) -> None:
         """Show a model, or nothing; `current` marks the one in use."""
+        other = self._entry is None or entry is None or entry.id != self._entry.id
         self._entry = entry
         self.body.setVisible(entry is not None)
         if entry is None:
@@ -89,7 +90,8 @@ class ModelDetail(DetailPane):
         self._notes.setVisible(entry.notes != "")
         self._path.show_path(entry.path)
         self.table.show_facts(facts_of(entry))
-        self.verticalScrollBar().setValue(0)
+        if other:
+            self.verticalScrollBar().setValue(0)
 
     def _ask(self) -> None:
         if self._entry is not None:

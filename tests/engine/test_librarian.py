@@ -199,6 +199,17 @@ def test_paused_and_resumed_it_fetches_only_what_is_missing(engine, server):
     assert SIZE // 3 < server.bytes_sent("cdn/") - before <= SIZE // 2
 
 
+def test_a_list_is_never_older_than_what_was_told_before_it(engine, server, monkeypatch):
+    slow(server)
+    engine.ask(StartDownload, NAME)
+    engine.state("running")
+    queue = engine.host._librarian._queue
+    monkeypatch.setattr("engine.librarian._free_bytes", lambda _folder: queue.pause(NAME) or 1)
+    listed = engine.ask(ListDownloads)[0]
+    assert engine.changes()[-1].download.state == "paused"
+    assert [download.state for download in listed.downloads] == ["paused"]
+
+
 def test_cancelled_it_leaves_nothing(engine, server):
     slow(server)
     engine.ask(StartDownload, NAME)

@@ -163,3 +163,15 @@ def test_a_download_under_way_is_no_failure(detail):
     detail.show_entry(dataclasses.replace(entry, download=""), current=False)
     assert detail.problem.text == "Downloading, 44%"
     assert not note.isVisibleTo(detail)
+
+
+def test_a_list_that_was_read_again_leaves_what_is_read_where_it_is(detail, qtbot):
+    detail.resize(300, 160)
+    detail.show_entry(SMALL, current=False)
+    bar = detail.verticalScrollBar()
+    qtbot.waitUntil(lambda: bar.maximum() > 20)
+    bar.setValue(20)
+    detail.show_entry(dataclasses.replace(SMALL, notes="Quick."), current=True)
+    assert bar.value() == 20
+    detail.show_entry(BROKEN, current=False)
+    assert bar.value() == 0
