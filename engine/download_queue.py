@@ -18,12 +18,13 @@ from engine.core.hub_errors import HubError
 from engine.core.hub_facts import Download, HubDetail
 from engine.metrics import RollingRate
 from engine.models.backoff import Backoff
+from engine.models.download_note import wanted
 from engine.models.fetched import check_fetched
 from engine.models.hub import Hub
 from engine.models.hub_facts import check_files
 from engine.models.hub_variants import check_id
 from engine.models.names import human_name
-from engine.models.repository_download import RepositoryDownload, alone, remove_empty_repository, repository_folder
+from engine.models.repository_download import RepositoryDownload, alone, remove_fetched, repository_folder
 from engine.models.superseded import noted_in, sweep
 from engine.models.transfer import OWN
 
@@ -59,7 +60,7 @@ class DownloadQueue:
 
     @contextlib.contextmanager
     def listed(self) -> Iterator[tuple[Download, ...]]:
-        """Give all of them, in their order. Nothing changes until they are told: a list would take back what it did not know."""
+        """Give all of them, in their order. Nothing changes until they are told: an older list would take news back."""
         with self._gate:
             yield tuple(item.download for item in self._items.values())
 
@@ -102,9 +103,9 @@ class DownloadQueue:
             item.cancelled = True
             if item.work:
                 item.work.stop()  # Its thread removes what it fetched, once it has let go of the files, and tells it again.
-            elif item is not self._running:
-                self._remove_remains(item.download)
             self._forget(item)
+            if not item.work and item is not self._running:
+                self._remove_remains(item.download)
             self._wake.notify_all()
 
     def close(self) -> None:
@@ -262,15 +263,14 @@ class DownloadQueue:
             self._told(item.download, True)
 
     def _remove_remains(self, download: Download) -> None:
-        """Remove the partial files of a download that does not run, unless another of the same repository has some too."""
+        """Remove what a download that does not run fetched, unless another of the same repository has something there too."""
         folder = repository_folder(self._cache, download.model_id)
         others = [item.download for item in self._items.values() if item.download.state != "done"]
         if download.state == "done" or folder in [repository_folder(self._cache, one.model_id) for one in others]:
             return
         with contextlib.suppress(OSError, FlintError), alone(self._cache, download.model_id):
-            for path in (folder / "blobs").glob(f"*{OWN}*"):
-                path.unlink(missing_ok=True)
-            remove_empty_repository(folder)
+            partial = [path.name.partition(OWN)[0] for path in (folder / "blobs").glob(f"*{OWN}*")]
+            remove_fetched(folder, {*wanted(folder), *partial})
 
     def _write(self) -> None:
         rows = [dataclasses.asdict(replace(item.download, rate=None, left_s=None)) for item in self._items.values()]

@@ -43,12 +43,18 @@ def write_note(folder: Path, files: Iterable[HubFile]) -> None:
         write_whole(folder / NOTE, [json.dumps({file.etag: file.size_bytes for file in files})])
 
 
+def wanted(folder: Path) -> dict[str, int]:
+    """Return what is to be fetched into a repository's folder: bytes by the files' hashes; nothing where nobody noted that."""
+    try:
+        return {Path(etag).name: int(size) for etag, size in json.loads((folder / NOTE).read_text("utf-8")).items()}
+    except (OSError, ValueError, TypeError, AttributeError):
+        return {}
+
+
 def arriving(folder: Path) -> Arriving:
     """Return how far the download into a repository's folder is."""
-    blobs = folder / "blobs"
-    try:
-        sizes = {Path(etag).name: int(size) for etag, size in json.loads((folder / NOTE).read_text("utf-8")).items()}
-    except (OSError, ValueError, TypeError, AttributeError):
+    blobs, sizes = folder / "blobs", wanted(folder)
+    if not sizes:
         here = sum(path.stat().st_size for path in blobs.glob("*") if path.is_file())
         return Arriving(here, 0, _running(lock_of(folder)))
     whole = sum(size for etag, size in sizes.items() if (blobs / etag).is_file())

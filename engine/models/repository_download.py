@@ -10,7 +10,7 @@ import os
 import shutil
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, wait
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
@@ -94,6 +94,18 @@ def remove_empty_repository(folder: Path) -> None:
     if not (folder / "blobs").exists():
         (folder / NOTE).unlink(missing_ok=True)
     remove_empty(folder)
+
+
+def remove_fetched(folder: Path, etags: Iterable[str]) -> None:
+    """Take away what was fetched of files, by their hashes, and nobody else has a use for; nothing of a finished snapshot."""
+    used = {os.path.realpath(link) for link in folder.glob("snapshots/**/*") if link.is_symlink()}
+    for etag in etags:
+        blob = folder / "blobs" / etag
+        for path in (blob.with_name(etag + PARTIAL), blob.with_name(etag + SURE)):
+            path.unlink(missing_ok=True)
+        if str(blob.resolve()) not in used:
+            blob.unlink(missing_ok=True)
+    remove_empty_repository(folder)
 
 
 @dataclass
@@ -194,15 +206,8 @@ class RepositoryDownload:
             self.left = supersede(before, wanted)
 
     def remove(self) -> None:
-        """Take away what this download fetched and nobody else has a use for; nothing of a finished snapshot."""
-        used = {os.path.realpath(link) for link in self.folder.glob("snapshots/**/*") if link.is_symlink()}
-        for file in self.detail.files:
-            blob = self.folder / "blobs" / file.etag
-            for path in (blob.with_name(file.etag + PARTIAL), blob.with_name(file.etag + SURE)):
-                path.unlink(missing_ok=True)
-            if str(blob.resolve()) not in used:
-                blob.unlink(missing_ok=True)
-        remove_empty_repository(self.folder)
+        """Take away what this download fetched, as `remove_fetched` does."""
+        remove_fetched(self.folder, [file.etag for file in self.detail.files])
 
     def _transfers(self, blobs: Path) -> list[Transfer]:
         watch = Watch(self._moved, self._abort.is_set)

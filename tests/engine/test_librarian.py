@@ -30,7 +30,10 @@ from engine.core.paths import locate
 from engine.core.preferences import Preferences
 from engine.host import Host
 from engine.models import transfer
+from engine.models.download_note import arriving
 from engine.models.huggingface_cache import cache_folder, cached_repositories
+from engine.models.repository_download import repository_folder
+from engine.models.transfer import PARTIAL
 from tests.hub.repositories import MadeUp, Repository
 from tests.hub.server import Hub as Server
 from tests.models.tiny_gguf import tiny_gguf
@@ -120,6 +123,13 @@ def engine(server):
 def slow(server):
     """Have half of each file come, and no whole one."""
     server.fault("cdn/", crawl_from=SIZE // 2, times=None)
+
+
+def wait_until(condition):
+    end = time.monotonic() + LONG_S
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.01)
 
 
 def test_a_search_is_told_at_once_and_then_with_what_the_configs_say(engine, server):
@@ -329,17 +339,23 @@ def test_a_refused_download_and_its_row_leave_nothing(engine, server):
     assert [*cache_folder(os.environ).rglob("*")] == []
 
 
-def test_a_paused_download_that_is_cancelled_leaves_nothing(engine, server):
+@pytest.mark.parametrize("when", ["at once", "later", "after a restart"])
+def test_a_paused_download_that_is_cancelled_leaves_nothing(engine, server, when):
     slow(server)
+    folder = repository_folder(cache_folder(os.environ), NAME)
     engine.ask(StartDownload, NAME)
-    engine.wait(lambda change: change.download.done_bytes > 0)
+    engine.wait(lambda change: change.download.done_bytes > SIZE // 4)
     engine.ask(PauseDownload, NAME)
     engine.state("paused")
+    if when != "at once":
+        wait_until(lambda: not arriving(folder).running)
+        assert [path for path in folder.glob("blobs/*") if ".flint." not in path.name], "a file that came whole"
+        assert [*folder.glob(f"blobs/*{PARTIAL}")]
+    if when == "after a restart":
+        engine.close()
+        engine.__init__()
     engine.ask(CancelDownload, NAME)
-    end = time.monotonic() + LONG_S
-    while [*cache_folder(os.environ).rglob("*")] and time.monotonic() < end:
-        time.sleep(0.01)
-    assert [*cache_folder(os.environ).rglob("*")] == []
+    wait_until(lambda: [*cache_folder(os.environ).rglob("*")] == [])
 
 
 def test_a_token_is_kept_private_and_one_that_is_refused_is_not(engine, server):
