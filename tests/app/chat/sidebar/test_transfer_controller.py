@@ -9,9 +9,11 @@ from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
 from PySide6.QtGui import QDrag, QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QApplication, QFileDialog, QMenu
 
+from engine.chats.import_files import import_files
 from engine.chats.store import ChatStore
 from engine.core.paths import locate
 from tests.app.file_picking import pick_file
+from tests.app.patience import LONG_MS
 from tests.engine.chats.foreign import branching, lmstudio, said, with_tools
 
 CTRL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
@@ -152,16 +154,24 @@ def test_a_file_without_chats_is_told_with_what_to_do(flint, tmp_path):
     assert not flint.part("transferRow").isVisible()
 
 
-@pytest.mark.drives("transferStop", "transferRow", "transferProgress")
-def test_an_import_on_its_way_is_shown_and_can_be_stopped(flint, tmp_path, monkeypatch):
-    ids = made("Kept")
-    many = [{**branching(), "conversation_id": f"c{number}"} for number in range(400)]
-    for one, conversation in enumerate(many):
-        for node in list(conversation["mapping"].values()):
-            node["id"] = f"{one}.{node['id']}"
+@pytest.fixture
+def endless_import(flint, tmp_path, monkeypatch):
+    """A file of many chats, whose import goes on from its first step only once it is told to stop."""
     path = tmp_path / "conversations.json"
-    path.write_text(json.dumps(many))
+    path.write_text(json.dumps([{**branching(), "conversation_id": f"c{number}"} for number in range(40)]))
     monkeypatch.setattr("engine.chats.json_stream.READ_BYTES", 1024)
+    stop = flint.window.transfers._work._stop
+
+    def held(store, paths, told):
+        return import_files(store, paths, lambda *step: stop.wait(LONG_MS / 1000) and told(*step))
+
+    monkeypatch.setattr("engine.chats.import_files.import_files", held)
+    return path
+
+
+@pytest.mark.drives("transferStop", "transferRow", "transferProgress")
+def test_an_import_on_its_way_is_shown_and_can_be_stopped(flint, endless_import):
+    path, ids = endless_import, made("Kept")
     drop(flint, path)
     assert flint.part("transferRow").isVisible()
     drop(flint, path)
@@ -174,11 +184,8 @@ def test_an_import_on_its_way_is_shown_and_can_be_stopped(flint, tmp_path, monke
         assert store.trash() == []
 
 
-def test_closing_the_window_ends_an_import_and_leaves_nothing_of_it(flint, tmp_path, monkeypatch):
-    path = tmp_path / "conversations.json"
-    path.write_text(json.dumps([{**branching(), "conversation_id": f"c{number}"} for number in range(400)]))
-    monkeypatch.setattr("engine.chats.json_stream.READ_BYTES", 1024)
-    drop(flint, path)
+def test_closing_the_window_ends_an_import_and_leaves_nothing_of_it(flint, endless_import):
+    drop(flint, endless_import)
     flint.window.close()
     with ChatStore(locate().chats) as store:
         assert store.chats() == []
