@@ -183,7 +183,8 @@ class Discover(QWidget):
     def _filter(self) -> None:
         self._models.set_filters(self.filters.filters)
         if self.state.counts:
-            self.state.show_found(self._query or "", len(self._models.models), len(self._models.rows), self._more.isVisibleTo(self))
+            more = self._more.isVisibleTo(self)
+            self.state.show_found(self._query or "", len(self._models.models), len(self._models.rows), more)
 
     def _show_models(self, models: Iterable[HubModel], notes: dict[str, str], *, by_standing: bool) -> None:
         self._models.set_models(tuple(models), notes, by_standing=by_standing)

@@ -27,7 +27,7 @@ class FactsTable(QWidget):
         self._grid.setVerticalSpacing(4)
 
     def show_facts(self, facts: Sequence[tuple[str, str]]) -> None:
-        """Show these names and values; a pair without a value is left out. What is shown already stays, with what is selected."""
+        """Show these names and values; a pair without a value is left out. The same ones again stay, with what is selected."""
         wanted = [(name, value) for name, value in facts if value]
         if wanted == [(name.text(), value.text()) for name, value in self._cells]:
             return
