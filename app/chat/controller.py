@@ -56,6 +56,7 @@ class ChatController(QObject):
         self._new_settings: dict[str, Value] = {}
         self.chat_id: str | None = None
         self.facts: ReplyFacts | None = None
+        self._gone = 0
         self.drafts = Drafts(store, page.composer, self)
         replies.progressed.connect(self._on_progress)
         replies.ended.connect(self._on_end)
@@ -236,6 +237,7 @@ class ChatController(QObject):
 
     def _show_facts(self, facts: ReplyFacts | None) -> None:
         self.facts = facts
+        self._gone = facts.dropped_messages if facts else 0
         self._show_left_out()
         if facts:
             self.context_changed.emit(facts.prompt_tokens + facts.output_tokens, facts.context)
@@ -246,8 +248,7 @@ class ChatController(QObject):
         """Mark what the model no longer sees: what a summary stands for, and what rolled out behind it."""
         summary = read_summary(self._store, self.chat_id) if self.chat_id else None
         covered = summary.covered(self._page.transcript.messages) if summary else 0
-        gone = self.facts.dropped_messages if self.facts else 0
-        self._page.transcript.set_left_out(covered + gone, summarised=covered > 0)
+        self._page.transcript.set_left_out(covered + self._gone, summarised=covered > 0)
 
     def show_summary(self) -> None:
         """Let the summary of what left the context be read and changed."""
@@ -274,6 +275,9 @@ class ChatController(QObject):
         elif isinstance(event, TextDelta):
             self._page.transcript.add_text(pending.message_id, event.text, event.reasoning, event.reasoning_s)
             self.context_changed.emit(event.context_used, event.context)
+            if event.dropped_messages != self._gone:
+                self._gone = event.dropped_messages
+                self._show_left_out()
         elif isinstance(event, PrefillProgress):
             self.context_changed.emit(event.cached + event.done, event.context)
 

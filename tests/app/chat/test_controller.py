@@ -6,7 +6,7 @@ from PySide6.QtGui import QGuiApplication
 
 from engine.core.errors import NoModelLoaded
 from engine.core.messages import PromptCounted
-from tests.app.window_driver import give_model, open_window, refuse_writes, remember
+from tests.app.window_driver import give_model, open_window, refuse_writes, remember, set_settings
 from tests.models.speaking import FOX, GREETING
 
 ESCAPE = Qt.Key.Key_Escape
@@ -65,6 +65,23 @@ def test_progress_of_another_chat_changes_nothing_here(writing):
     assert flint.phase == "idle"
     assert not flint.part("contextGauge").isVisible()
     assert flint.window.page.mode == "welcome"
+
+
+def test_what_left_the_context_is_marked_while_the_reply_is_written(qtbot, endless):
+    remember(model=give_model(endless))
+    set_settings(max_tokens=30_000, context=256)
+    with open_window(qtbot) as flint:
+        flint.wait_ready()
+        flint.send("word " * 30)
+        marker = flint.part("contextMarker")
+        flint.wait(marker.isVisible)
+        assert (flint.phase, marker.text) == ("writing", "Left the context: 1 message")
+        flint.key(ESCAPE)
+        flint.wait(lambda: flint.idle)
+        assert flint.stored()[-1].facts.dropped_messages == 1
+        assert marker.isVisible()
+        flint.click("newChatButton")
+        assert not marker.isVisible()
 
 
 # -- other tries and branches --------------------------------------------------------------------------------------------
