@@ -75,6 +75,9 @@ _STYLES: dict[str, tuple[int, int, int, bool]] = {
     "ui": (13, 20, 400, False),
     "title": (13, 18, 600, False),
     "section": (15, 20, 600, False),
+    "read-caption": (11, 16, 400, False),
+    "read-small": (12, 16, 400, False),
+    "read-ui": (13, 20, 400, False),
     "read": (15, 24, 400, False),
     "read-h1": (20, 28, 600, False),
     "read-h2": (17, 24, 600, False),
@@ -87,7 +90,7 @@ _STYLES: dict[str, tuple[int, int, int, bool]] = {
 }
 STYLES = tuple(_STYLES)
 # What grows with the text size: what is read and written, and the heading over it. The frame around it keeps its measures.
-_READING = frozenset({"read", "read-h1", "read-h2", "read-h3", "read-table", "code", "token", "display"})
+_READING = frozenset({*(style for style in _STYLES if style.startswith("read")), "code", "token", "detail", "display"})
 
 _NATIVE = sys.platform == "darwin"
 _STROKE_WIDTH = re.compile(r'stroke-width="[\d.]+"')
@@ -230,8 +233,12 @@ class Theme(QObject):
         """Return a text style's line height in pixels. Raises `KeyError` for an unknown style."""
         return self._sized(style, _STYLES[style][1])
 
+    def grown(self, pixels: int) -> int:
+        """Return the room for what is read that takes `pixels` at the design's text size."""
+        return round(pixels * self._text_size / 100)
+
     def _sized(self, style: str, pixels: int) -> int:
-        return round(pixels * self._text_size / 100) if style in _READING else pixels
+        return self.grown(pixels) if style in _READING else pixels
 
     def icon(self, name: str, role: str = "ink-2", size: int = 16) -> QIcon:
         """Return a tinted icon, `size` pixels square, with a disabled form in `ink-off`.

@@ -228,7 +228,7 @@ class Pictures:
         self._take("discover-nothing")
 
     def repository(self) -> None:
-        from tests.models.shown import GATED, HERE, LARGEST, QWEN
+        from tests.models.shown import GATED, HERE, LARGEST, QWEN, TIGHT
 
         self._search("")
         self.found.click("showPopular")
@@ -239,12 +239,17 @@ class Pictures:
                 self.wait(lambda: self.found.page.detail.card.toPlainText() and self.found.text("fitMost"))
             self._take(f"repository-{name}", 1000)
         self.found.pick(QWEN)
-        self.wait(lambda: self.found.page.detail.card.toPlainText())
+        self.wait(lambda: self.found.page.detail.card.toPlainText() and self.found.shows("variantRows"))
         self.camera.rest(1000)
         bar = self.found.page.detail.verticalScrollBar()
         bar.setValue(bar.maximum())
         self._take("repository-card")
         bar.setValue(0)
+        self.found.page.detail.ensureWidgetVisible(self.found.page.detail.variants)
+        self._take("repository-quantizations", 700)
+        self._choose_quantization(TIGHT)
+        self._take("repository-less-context", 1000)
+        self.found.pick(QWEN)
         self.found.click("fitArithmetic")
         self._take("repository-arithmetic")
         self.found.page.detail.fit._popover.hide()
@@ -257,6 +262,17 @@ class Pictures:
             self.found.click_row("mlx-community/Qwen3-14B-4bit")
             self.wait(lambda: self.found.page.detail.problem.text)
             self._take("repository-refused")
+
+    def _choose_quantization(self, model_id: str) -> None:
+        from PySide6.QtCore import Qt
+        from PySide6.QtTest import QTest
+
+        from tests.app.window_driver import row_center
+
+        variants = self.found.page.detail.variants
+        place = [row.model.id for row in variants._models.rows].index(model_id)
+        QTest.mouseClick(variants.view.viewport(), Qt.MouseButton.LeftButton, pos=row_center(variants.view, place))
+        self.wait(lambda: self.found.page.detail.model_id == model_id and self.found.text("fitMost"))
 
     # -- downloads --------------------------------------------------------------------------------------------------
 
@@ -352,12 +368,28 @@ class Pictures:
         self.dialog.resize(size)
 
     def large_text(self) -> None:
-        for _ in range(20):
-            self.window.settings.step_text_size(1)
-        self._select("fox")
-        self._take("large-text-machine")
-        self.dialog.show_place("discover")
-        self._take("large-text-discover", 700)
+        from tests.models.shown import QWEN
+
+        for percent in (150, 200, 80):
+            self.window.settings._on_changed("app", "text_size", percent)
+            for words in ("fox", "hyena"):
+                self._select(words)
+                self._take(f"text-{percent}-machine-{words}")
+            self.dialog.show_place("discover")
+            self.found.pick(QWEN)
+            self.wait(lambda: self.found.page.detail.card.toPlainText())
+            with self._fault("cdn/", trickle_s=0.01, piece=60_000):
+                self.found.hub.downloads.start(QWEN)
+                self.wait(lambda: self.found.state(QWEN) == "running" and self.found.hub.downloads.of(QWEN).left_s)
+                self._take(f"text-{percent}-discover", 700)
+                self.found.hub.downloads.cancel(QWEN)
+                self.wait(lambda: not self.found.hub.downloads.downloads)
+            self.found.page.detail.ensureWidgetVisible(self.found.page.detail.fit)
+            self._take(f"text-{percent}-fit")
+            bar = self.found.page.detail.verticalScrollBar()
+            bar.setValue(bar.maximum())
+            self._take(f"text-{percent}-card")
+            bar.setValue(0)
 
     # -- doing ------------------------------------------------------------------------------------------------------
 

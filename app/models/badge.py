@@ -11,7 +11,7 @@ from app.widgets.frame import draw_frame
 
 type BadgeKind = Literal["plain", "yes", "part", "no", "failed"]
 
-HEIGHT = 20
+_STYLE, _AROUND = "read-caption", 4
 _RADIUS, _LEFT, _RIGHT, _ICON, _GAP = 6, 5, 6, 12, 4
 # Kind: ground, line, ink; no ground or no line where the role is empty.
 _LOOKS: dict[BadgeKind, tuple[str, str, str]] = {
@@ -25,8 +25,13 @@ _LOOKS: dict[BadgeKind, tuple[str, str, str]] = {
 
 def badge_width(theme: Theme, text: str, icon: str = "") -> int:
     """Return how wide a badge is, in pixels."""
-    words = QFontMetrics(theme.font("caption", 500)).horizontalAdvance(text)
-    return _LEFT + (_ICON + _GAP if icon else 1) + words + _RIGHT
+    words = QFontMetrics(theme.font(_STYLE, 500)).horizontalAdvance(text)
+    return _LEFT + (theme.grown(_ICON) + _GAP if icon else 1) + words + _RIGHT
+
+
+def badge_height(theme: Theme) -> int:
+    """Return how high badges are, in pixels: 20 at the design's text size."""
+    return theme.line(_STYLE) + _AROUND
 
 
 def draw_badge(painter: QPainter, theme: Theme, rect: QRect, text: str, kind: BadgeKind, icon: str = "") -> None:
@@ -39,12 +44,13 @@ def draw_badge(painter: QPainter, theme: Theme, rect: QRect, text: str, kind: Ba
     painter.save()
     left = rect.left() + _LEFT
     if icon:
-        spot = QPoint(left, rect.top() + (rect.height() - _ICON) // 2)
-        painter.drawPixmap(spot, theme.pixmap(icon, ink, _ICON, painter.device().devicePixelRatio()))
-        left += _ICON + _GAP
+        size = theme.grown(_ICON)
+        spot = QPoint(left, rect.top() + (rect.height() - size) // 2)
+        painter.drawPixmap(spot, theme.pixmap(icon, ink, size, painter.device().devicePixelRatio()))
+        left += size + _GAP
     else:
         left += 1
-    painter.setFont(theme.font("caption", 500))
+    painter.setFont(theme.font(_STYLE, 500))
     painter.setPen(QPen(theme.color(ink)))
     words = QRect(left, rect.top(), rect.right() - left + 1, rect.height())
     painter.drawText(words, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, text)
@@ -61,7 +67,7 @@ def _draw_dashes(painter: QPainter, rect: QRect, color: QColor) -> None:
 
 
 class Badge(QWidget):
-    """A badge as a widget, 20 px high; hidden while it has no text."""
+    """A badge as a widget; hidden while it has no text."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -69,14 +75,17 @@ class Badge(QWidget):
         self._text, self._icon = "", ""
         self._kind: BadgeKind = "plain"
         self.hide()
-        theme.changed.connect(self.update)
+        theme.changed.connect(self._fit)
 
     def show_words(self, text: str, kind: BadgeKind = "plain", icon: str = "") -> None:
         """Show a text, or nothing when it is empty."""
         self._text, self._kind, self._icon = text, kind, icon
         self.setAccessibleName(text)
-        self.setFixedSize(QSize(badge_width(self._theme, text, icon), HEIGHT))
+        self._fit()
         self.setVisible(bool(text))
+
+    def _fit(self) -> None:
+        self.setFixedSize(QSize(badge_width(self._theme, self._text, self._icon), badge_height(self._theme)))
         self.update()
 
     def paintEvent(self, _event: QPaintEvent) -> None:

@@ -122,12 +122,12 @@ class CardText(QTextBrowser):
     def _dress(self) -> None:
         css = self._theme.css
         self.setStyleSheet(f"QTextBrowser {{ color: {css('ink-2')}; background: transparent; border: none; }}")
-        self.setFont(self._theme.font("small"))
-        self.document().setDefaultFont(self._theme.font("small"))
+        self.setFont(self._theme.font("read-small"))
+        self.document().setDefaultFont(self._theme.font("read-small"))
         mono = self._theme.font("code").family()
         self.document().setDefaultStyleSheet(
             f"a {{ color: {css('accent-ink')}; }} b {{ color: {css('ink')}; }} code, pre {{ font-family: '{mono}'; }}"
-            " p { margin: 0 0 8px 0; line-height: 150%; } table, ul, ol { margin: 0 0 8px 0; }"
+            " pre { white-space: pre-wrap; } p { margin: 0 0 8px 0; line-height: 150%; } table, ul, ol { margin: 0 0 8px 0; }"
             f" pre {{ margin: 0 0 8px 0; background: {css('inset')}; }}"
         )
         self.setHtml(self._html)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QModelIndex, QPointF, Qt, Signal
+from PySide6.QtCore import QModelIndex, QPointF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QDragEnterEvent,
     QDragLeaveEvent,
@@ -23,6 +23,7 @@ from app.models.detail import ModelDetail
 from app.models.drop_overlay import DropOverlay
 from app.models.empty import NoModels
 from app.models.import_row import ImportRow
+from app.models.list_side import ListSide
 from app.models.model_list import ModelList
 from app.models.results import ResultsView
 from app.models.source import model_source
@@ -46,7 +47,9 @@ if TYPE_CHECKING:
     from app.models.hub_place import HubPlace
 
 FIRST_SIZE, LEAST_SIZE = (1080, 710), (880, 600)
-_HEADER, _LIST, _FIELD, _FOOT = 52, 456, 400, 32
+_HEADER, _FIELD, _AROUND_FOOT = 52, 400, 16
+_OVER = 0.95
+"""How much of the window under it this one may cover."""
 _HINTS = {"discover": "Search models on Hugging Face", "machine": f"Filter models on {THIS_MACHINE}"}
 _FILE_FILTER = "GGUF models (*.gguf *.GGUF);;All files (*)"
 
@@ -82,7 +85,7 @@ class ModelsDialog(QDialog):
         if sys.platform == "darwin":
             self.setWindowFlag(Qt.WindowType.Sheet)
         self.setMinimumSize(*LEAST_SIZE)
-        self.resize(*FIRST_SIZE)
+        self.resize(self._first_size())
         self.setAcceptDrops(True)
         self.search = FilterField(theme, "modelSearch", f"Filter models on {THIS_MACHINE}", self)
         self.results = ResultsView(theme, self._model, self)
@@ -90,7 +93,7 @@ class ModelsDialog(QDialog):
         self._import = Button(theme, "Import…", parent=self)
         self._done = Button(theme, "Done", parent=self)
         self._import_row = ImportRow(theme, self)
-        self._list_side = _ListSide(theme, self.results, self)
+        self._list_side = _MachineSide(theme, self.results, self)
         self._empty = NoModels(theme, self)
         self._pages = QStackedWidget(self)
         self._places = QStackedWidget(self)
@@ -112,6 +115,12 @@ class ModelsDialog(QDialog):
         for part in (self._where, self._empty.discover):
             part.setVisible(hub is not None)
         self.show_place("discover" if hub is not None else "machine")
+
+    def _first_size(self) -> QSize:
+        """Return the size to open with: larger for larger text, within the window this one lies over."""
+        usual, window = QSize(*FIRST_SIZE), self.parentWidget()
+        room = window.size() * _OVER if window is not None else usual
+        return QSize(*(self._theme.grown(side) for side in FIRST_SIZE)).boundedTo(room).expandedTo(usual)
 
     def set_models(self, entries: Sequence[ModelEntry], current_id: str | None) -> None:
         """Show these models; `current_id` is the one in use. What is selected stays selected while it is there."""
@@ -262,12 +271,7 @@ class ModelsDialog(QDialog):
         top.setFixedHeight(_HEADER)
         top.setLayout(header)
         machine = QWidget(self)
-        sides = QHBoxLayout(machine)
-        sides.setContentsMargins(0, 0, 0, 0)
-        sides.setSpacing(0)
-        self._list_side.setFixedWidth(_LIST)
-        sides.addWidget(self._list_side)
-        sides.addWidget(self.detail, 1)
+        self._list_side.beside(self.detail, machine)
         self._pages.addWidget(machine)
         self._pages.addWidget(self._empty)
         self._places.addWidget(self.discover or QWidget(self))
@@ -349,13 +353,12 @@ class ModelsDialog(QDialog):
             self.model_chosen.emit(model_id)
 
 
-class _ListSide(QWidget):
-    """The list with the line at its right; says so when nothing matches."""
+class _MachineSide(ListSide):
+    """The list of the models on this machine; says so when nothing matches."""
 
     def __init__(self, theme: Theme, results: ResultsView, parent: QWidget) -> None:
-        super().__init__(parent)
-        self._theme, self._results = theme, results
-        self._nothing = Label(theme, role="ink-3", wrap=True, parent=self)
+        super().__init__(theme, parent)
+        self._nothing = Label(theme, style="read-ui", role="ink-3", wrap=True, parent=self)
         self._nothing.setObjectName("nothingFound")
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 8, 1, 0)
@@ -363,12 +366,11 @@ class _ListSide(QWidget):
         self._nothing.setContentsMargins(16, 8, 16, 0)
         layout.addWidget(self._nothing)
         layout.addWidget(results, 1)
-        self._use = Label(theme, style="caption", role="ink-3", parent=self)
+        self._use = Label(theme, style="read-caption", role="ink-3", parent=self)
         self._use.setObjectName("diskUse")
         self._use.setContentsMargins(16, 0, 16, 0)
-        self._use.setFixedHeight(_FOOT)
+        self._use.setFixedHeight(self._use.height() + _AROUND_FOOT)
         layout.addWidget(self._use)
-        theme.changed.connect(self.update)
 
     def show_use(self, entries: Sequence[ModelEntry]) -> None:
         """Say what all models take on the disk."""
@@ -378,7 +380,3 @@ class _ListSide(QWidget):
         """Say that nothing matches `query`; an empty one takes that back."""
         self._nothing.setText(f"No model on {THIS_MACHINE} matches “{query}”." if query else "")
         self._nothing.setVisible(bool(query))
-
-    def paintEvent(self, _event: QPaintEvent) -> None:
-        x = self.width() - 1
-        draw_hairline(QPainter(self), QPointF(x, 0), QPointF(x, self.height()), self._theme.color("separator"))

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 
-from PySide6.QtCore import QModelIndex, QPointF
-from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent
+from PySide6.QtCore import QModelIndex
+from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app.background import Background
@@ -13,19 +13,17 @@ from app.models.hub_controller import FIRST, MOST, HubController
 from app.models.hub_list import HubList
 from app.models.hub_results import HubResults
 from app.models.hub_wishes import HubWishes
+from app.models.list_side import ListSide
 from app.models.machine import Machine
 from app.models.recommended import read_recommended
 from app.models.repository_detail import RepositoryDetail
 from app.models.search_state import SearchState
 from app.theme import Theme
 from app.widgets.debounce import Debounce
-from app.widgets.frame import draw_hairline
 from app.widgets.link import Link
 from engine.core.errors import ErrorInfo
 from engine.core.hub_facts import Download, HubDetail, HubModel
 from engine.models.hub_variants import split_id
-
-_LIST = 456
 
 
 class Discover(QWidget):
@@ -46,7 +44,7 @@ class Discover(QWidget):
         self.state = SearchState(theme, self)
         self.detail = RepositoryDetail(theme, wishes, self)
         self.filters = FilterBar(theme, self)
-        self._more = Link(theme, "Show more", style="small", parent=self)
+        self._more = Link(theme, "Show more", style="read-small", parent=self)
         self._more.setObjectName("moreResults")
         self._describe_later = Debounce(self._describe, self)
         self._lay_out()
@@ -108,12 +106,8 @@ class Discover(QWidget):
         self._work.close()
         self.detail.close_work()
 
-    def paintEvent(self, _event: QPaintEvent) -> None:
-        draw_hairline(QPainter(self), QPointF(_LIST - 1, 0), QPointF(_LIST - 1, self.height()), self._theme.color("separator"))
-
     def _lay_out(self) -> None:
-        side = QWidget(self)
-        side.setFixedWidth(_LIST)
+        side = ListSide(self._theme, self)
         column = QVBoxLayout(side)
         column.setContentsMargins(0, 0, 1, 0)
         column.setSpacing(0)
@@ -125,11 +119,7 @@ class Discover(QWidget):
         column.addWidget(self.state)
         column.addWidget(self.results, 1)
         column.addLayout(more)
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addWidget(side)
-        layout.addWidget(self.detail, 1)
+        side.beside(self.detail, self)
 
     def _connect(self) -> None:
         self.filters.narrowed.connect(self._filter)

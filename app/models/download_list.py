@@ -4,7 +4,7 @@ import itertools
 
 from PySide6.QtCore import QPointF, QRect, Qt
 from PySide6.QtGui import QPainter, QPaintEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
 from app.models.badge import Badge
 from app.models.hub_wishes import HubWishes
@@ -19,7 +19,7 @@ from app.widgets.label import Label
 from app.widgets.link import Link
 from engine.core.hub_facts import Download
 
-ROW, HEAD = 36, 36
+_HEAD, _AROUND = 36, 4
 _NAME, _BAR, _NARROW_BAR, _WIDE, _MOST_ROWS = 196, 256, 144, 1000, 4
 _ORDER = ("running", "verifying", "waiting", "queued", "paused", "failed", "done")
 _BUTTONS = {
@@ -46,26 +46,25 @@ class _Bar(ProgressBar):
 
 
 class DownloadRow(QWidget):
-    """36 px high; what is wanted goes to `wishes`."""
+    """As high as two lines of its words; what is wanted goes to `wishes`."""
 
     def __init__(self, theme: Theme, wishes: HubWishes, download: Download, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme, self._wishes = theme, wishes
         self.download = download
         self.setObjectName(f"download.{download.model_id}")
-        self.setFixedHeight(ROW)
-        self._name = Label(theme, weight=500, parent=self)
-        self._name.setFixedWidth(_NAME)
+        self._name = ElidedLabel(theme, style="read-ui", weight=500, parent=self)
+        self._name.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self._bar = _Bar(theme, self)
         self._bar.setMaximumWidth(_BAR)
         self._badge = Badge(theme, self)
-        self._state = ElidedLabel(theme, style="small", role="ink-2", lines=2, parent=self)
+        self._state = ElidedLabel(theme, style="read-small", role="ink-2", lines=2, parent=self)
         self._state.setObjectName("downloadState")
-        self._page = Link(theme, "Open page", style="small", parent=self)
+        self._page = Link(theme, "Open page", style="read-small", parent=self)
         self._page.setObjectName("downloadPage")
-        self._token = Link(theme, "Enter a token…", style="small", parent=self)
+        self._token = Link(theme, "Enter a token…", style="read-small", parent=self)
         self._token.setObjectName("downloadToken")
-        self._use = Link(theme, "Use it", style="small", parent=self)
+        self._use = Link(theme, "Use it", style="read-small", parent=self)
         self._use.setObjectName("downloadUse")
         self._main = IconButton(theme, "pause", "Pause", icon_size=14, parent=self)
         self._main.setObjectName("downloadMain")
@@ -73,15 +72,16 @@ class DownloadRow(QWidget):
         self._cancel.setObjectName("downloadCancel")
         self._connect()
         self._lay_out()
+        self._fit()
+        theme.changed.connect(self._fit)
         self.show_download(download)
 
     def show_download(self, download: Download) -> None:
         """Show how it stands now."""
         self.download = download
         state, error = download.state, download.error
-        metrics = self._name.fontMetrics()
-        self._name.setText(metrics.elidedText(download.name, Qt.TextElideMode.ElideRight, _NAME))
-        self._name.setToolTip(download.model_id)
+        self._name.show_words(download.name)
+        self.setToolTip(download.model_id)
         failed = state == "failed"
         self._bar.setVisible(not failed and state != "done")
         self._bar.going = state in ("running", "verifying")
@@ -110,9 +110,15 @@ class DownloadRow(QWidget):
         return self._page, self._token, self._use, self._main, self._cancel
 
     def resizeEvent(self, event: object) -> None:
-        """The bar is shorter where there is little room."""
-        self._progress.setFixedWidth(_BAR if self.width() >= _WIDE else _NARROW_BAR)
         super().resizeEvent(event)  # type: ignore[arg-type]
+        self._fit()
+
+    def _fit(self) -> None:
+        """The bar is shorter where there is little room for the text of this size, and the name too."""
+        grown, width = self._theme.grown, self.width()
+        self.setFixedHeight(2 * self._theme.line("read-small") + _AROUND)
+        self._progress.setFixedWidth(_BAR if width >= grown(_WIDE) else min(grown(_NARROW_BAR), _BAR))
+        self._name.setFixedWidth(min(grown(_NAME), max(_NAME, width // 4)))
 
     def _connect(self) -> None:
         self._main.clicked.connect(self._act)
@@ -151,7 +157,7 @@ class DownloadRow(QWidget):
 
 
 class DownloadList(QWidget):
-    """A heading of 36 px and a row of 36 for each download, at most four before it scrolls; hidden while there is none."""
+    """A heading and a row for each download, at most four before it scrolls; hidden while there is none."""
 
     def __init__(self, theme: Theme, wishes: HubWishes, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -159,19 +165,18 @@ class DownloadList(QWidget):
         self.setObjectName("downloadList")
         self.setAccessibleName("Downloads")
         self._rows: dict[str, DownloadRow] = {}
-        self._summary = Label(theme, style="caption", role="ink-3", parent=self)
+        self._summary = Label(theme, style="read-caption", role="ink-3", parent=self)
         self._summary.setObjectName("downloadSummary")
-        self._free = Label(theme, style="caption", role="ink-3", parent=self)
+        self._free = Label(theme, style="read-caption", role="ink-3", parent=self)
         self._free.setObjectName("diskFree")
         head = QHBoxLayout()
         head.setContentsMargins(20, 0, 20, 0)
         head.setSpacing(8)
-        head.addWidget(Label(theme, "Downloads", style="small", weight=600, parent=self))
+        head.addWidget(Label(theme, "Downloads", style="read-small", weight=600, parent=self))
         head.addWidget(self._summary, 1)
         head.addWidget(self._free)
-        top = QWidget(self)
-        top.setFixedHeight(HEAD)
-        top.setLayout(head)
+        self._top = QWidget(self)
+        self._top.setLayout(head)
         self._page = QWidget()
         self._lines = QVBoxLayout(self._page)
         self._lines.setContentsMargins(0, 0, 0, 0)
@@ -187,10 +192,10 @@ class DownloadList(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 1, 0, 8)
         layout.setSpacing(0)
-        layout.addWidget(top)
+        layout.addWidget(self._top)
         layout.addWidget(self._scroll)
         self.hide()
-        theme.changed.connect(self.update)
+        theme.changed.connect(self._fit)
 
     def show_downloads(self, downloads: tuple[Download, ...], free_bytes: int) -> None:
         """Show these, what is under way first and what is done last; rows that stay keep the focus."""
@@ -211,8 +216,13 @@ class DownloadList(QWidget):
             self._lead_tab()
         self._summary.setText(downloads_summary(downloads))
         self._free.setText(f"Disk: {size_text(free_bytes)} free" if free_bytes else "")
-        self._scroll.setFixedHeight(ROW * min(len(wanted), _MOST_ROWS))
+        self._fit()
         self.setVisible(bool(wanted))
+
+    def _fit(self) -> None:
+        self._top.setFixedHeight(self._theme.grown(_HEAD))
+        self._scroll.setFixedHeight(sum(row.height() for row in [*self._rows.values()][:_MOST_ROWS]))
+        self.update()
 
     def _lead_tab(self) -> None:
         """Let Tab go from row to row as they stand: by itself it goes by when each was made."""

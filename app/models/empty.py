@@ -34,15 +34,14 @@ class NoModels(QWidget):
         self.discover = Button(theme, "Discover models", parent=self)
         self.discover.setObjectName("discoverFirst")
         self.discover.clicked.connect(self.discover_requested)
-        column = QWidget(self)
-        column.setFixedWidth(_WIDTH)
+        column = self._column = QWidget(self)
         lines = QVBoxLayout(column)
         lines.setContentsMargins(0, 0, 0, 0)
         lines.setSpacing(8)
         lines.addWidget(self._icon)
-        lines.addWidget(Label(theme, _TITLE, style="section", parent=column))
+        lines.addWidget(Label(theme, _TITLE, style="read-h3", parent=column))
         for way in _WAYS:
-            lines.addWidget(Label(theme, way, role="ink-2", wrap=True, parent=column))
+            lines.addWidget(Label(theme, way, style="read-ui", role="ink-2", wrap=True, parent=column))
         lines.addSpacing(8)
         buttons = QHBoxLayout()
         buttons.setSpacing(8)
@@ -56,4 +55,5 @@ class NoModels(QWidget):
         self._dress()
 
     def _dress(self) -> None:
+        self._column.setFixedWidth(self._theme.grown(_WIDTH))
         self._icon.setPixmap(self._theme.pixmap("cube", "ink-3", 24, self.devicePixelRatioF()))

@@ -9,12 +9,12 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 from app.theme import Theme
 from app.widgets.label import Label
 
-_NAME, _ROW = 104, 20
-_TWO_FROM = 480
+_STYLE, _AROUND = "read-small", 4
+_NAME, _TWO_FROM = 104, 480
 
 
 class FactsTable(QWidget):
-    """Lines of 20 px, 4 px apart; the values can be selected."""
+    """Lines, 4 px apart; the values can be selected."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -25,6 +25,7 @@ class FactsTable(QWidget):
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.setHorizontalSpacing(0)
         self._grid.setVerticalSpacing(4)
+        theme.changed.connect(self._fit)
 
     def show_facts(self, facts: Sequence[tuple[str, str]]) -> None:
         """Show these names and values; a pair without a value is left out. The same ones again stay, with what is selected."""
@@ -37,7 +38,7 @@ class FactsTable(QWidget):
             cell.deleteLater()
         self._cells = [self._pair(name, value) for name, value in wanted]
         self._columns = 0
-        self._arrange()
+        self._fit()
 
     def facts(self) -> dict[str, str]:
         """Return what is shown."""
@@ -48,21 +49,26 @@ class FactsTable(QWidget):
         self._arrange()
 
     def _pair(self, name: str, value: str) -> tuple[QLabel, QLabel]:
-        left = Label(self._theme, name, style="small", role="ink-3", parent=self)
-        right = Label(self._theme, value, style="small", wrap=True, parent=self)
+        left = Label(self._theme, name, style=_STYLE, role="ink-3", parent=self)
+        right = Label(self._theme, value, style=_STYLE, wrap=True, parent=self)
         right.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         right.setAccessibleName(f"{name}: {value}")
-        left.setFixedWidth(_NAME)
-        left.setFixedHeight(_ROW)
+        left.setFixedHeight(left.height() + _AROUND)
         # Both stand on one line, whatever the font's own height; more lines go down from there.
         for label, right_edge in ((left, 0), (right, 8)):
             label.setAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop)
             label.setContentsMargins(0, 3, right_edge, 1)
-        right.setMinimumHeight(_ROW)
         return left, right
 
+    def _fit(self) -> None:
+        """Give names and lines the room that text of this size takes."""
+        for name, value in self._cells:
+            name.setFixedWidth(self._theme.grown(_NAME))
+            value.setMinimumHeight(self._theme.line(_STYLE) + _AROUND)
+        self._arrange()
+
     def _arrange(self) -> None:
-        columns = 2 if self.width() >= _TWO_FROM else 1
+        columns = 2 if self.width() >= self._theme.grown(_TWO_FROM) else 1
         if columns == self._columns:
             return
         self._columns = columns

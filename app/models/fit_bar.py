@@ -10,7 +10,7 @@ from engine.core.record import Record
 from engine.core.sizes import GIGABYTE
 
 _BAR, _OVER, _AXIS = 12, 3, 1.12
-_LEGEND, _GAP, _BETWEEN = 16, 10, 16
+_STYLE, _GAP, _BETWEEN, _SWATCH = "read-small", 10, 16, 8
 
 
 class Share(Record):
@@ -35,9 +35,9 @@ class FitBar(QWidget):
         self._shares: tuple[Share, ...] = ()
         self._budget = 0
         self.setObjectName("fitBar")
-        self.setFixedHeight(_OVER + _BAR + _GAP + _LEGEND)
+        self._fit_height()
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        theme.changed.connect(self.update)
+        theme.changed.connect(self._fit_height)
 
     def show_shares(self, shares: tuple[Share, ...], budget: int) -> None:
         """Show these parts of `budget` bytes."""
@@ -45,7 +45,6 @@ class FitBar(QWidget):
         parts = ", ".join(f"{share.label} {figure_text(share.size)} GB" for share in self._labels())
         self.setAccessibleName(f"Memory: {parts}")
         self._fit_height()
-        self.update()
 
     def sizeHint(self) -> QSize:
         """As wide as there is room."""
@@ -87,26 +86,29 @@ class FitBar(QWidget):
 
     def _fit_height(self) -> None:
         places = self._places()
-        self.setFixedHeight((places[-1][1] if places else 0) + _OVER + _BAR + _GAP + _LEGEND)
+        self.setFixedHeight((places[-1][1] if places else 0) + _OVER + _BAR + _GAP + self._theme.line(_STYLE))
+        self.update()
 
     def _places(self) -> list[tuple[int, int, Share]]:
         """Return where each part of the legend stands: from the left, and down from the first line."""
-        metrics, x, down, places = QFontMetrics(self._theme.font("small")), 0, 0, []
+        metrics, x, down, places = QFontMetrics(self._theme.font(_STYLE)), 0, 0, []
         for share in self._labels():
             width = 14 + metrics.horizontalAdvance(share.label) + 6 + metrics.horizontalAdvance(figure_text(share.size))
             if x and x + width > self.width():
-                x, down = 0, down + _LEGEND + 4
+                x, down = 0, down + self._theme.line(_STYLE) + 4
             places.append((x, down, share))
             x += width + _BETWEEN
         return places
 
     def _legend(self, painter: QPainter) -> None:
-        painter.setFont(self._theme.font("small"))
-        metrics, top = painter.fontMetrics(), _OVER + _BAR + _GAP
+        painter.setFont(self._theme.font(_STYLE))
+        metrics, line = painter.fontMetrics(), self._theme.line(_STYLE)
+        base = (line + metrics.capHeight()) // 2
         for x, down, share in self._places():
-            y = top + down
-            draw_frame(painter, QRect(x, y + 4, 8, 8), 2, self._theme.color(share.role))
+            y = _OVER + _BAR + _GAP + down
+            swatch = QRect(x, y + (line - _SWATCH) // 2, _SWATCH, _SWATCH)
+            draw_frame(painter, swatch, 2, self._theme.color(share.role))
             painter.setPen(self._theme.color("ink-2"))
-            painter.drawText(x + 14, y + 12, share.label)
+            painter.drawText(x + 14, y + base, share.label)
             painter.setPen(self._theme.color("ink"))
-            painter.drawText(x + 20 + metrics.horizontalAdvance(share.label), y + 12, figure_text(share.size))
+            painter.drawText(x + 20 + metrics.horizontalAdvance(share.label), y + base, figure_text(share.size))

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
-from PySide6.QtGui import QPainter, QPaintEvent
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QVBoxLayout, QWidget
 
 from app.background import Background
 from app.models.assessment import Figures, figures, most_context, rate_text
@@ -28,7 +28,9 @@ from engine.core.settings import BY_NAME
 from engine.models.facts import config_of, read_facts
 from engine.models.fit import Fit
 
+_FIELD, _ROOMY = 72, 400
 _LEAST, _LONGEST, _STEP = 256, 1_048_576, 256
+_BESIDE = QBoxLayout.Direction.LeftToRight
 _PARTS = {"weights": "Weights", "cache": "KV cache", "prefill": "Reading a prompt"}
 
 
@@ -51,24 +53,23 @@ class FitCard(QWidget):
         self._work = Background(self)
         self._longer = Background(self)  # What takes a second must not keep the slider waiting.
         self.setObjectName("fitCard")
-        self._needs = Label(theme, weight=600, parent=self)
+        self._needs = Label(theme, style="read-ui", weight=600, parent=self)
         self._needs.setObjectName("fitNeeds")
-        self._rate = ElidedLabel(theme, style="small", role="ink-2", parent=self)
+        self._rate = ElidedLabel(theme, style="read-small", role="ink-2", parent=self)
         self._rate.setObjectName("fitRate")
-        self._rate.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self._bar = FitBar(theme, self)
         self.slider = Slider(theme, "Context", parent=self)
         self.slider.setObjectName("fitContext")
-        self.field = TextField(theme, "Context in tokens", width=72, parent=self)
+        self.field = TextField(theme, "Context in tokens", width=_FIELD, style="read-small", parent=self)
         self.field.setObjectName("fitContextField")
-        self._refusal = Label(theme, style="caption", role="critical", wrap=True, parent=self)
+        self._refusal = Label(theme, style="read-caption", role="critical", wrap=True, parent=self)
         self._refusal.setObjectName("fitRefusal")
         self._refusal.hide()
-        self._sum = ElidedLabel(theme, style="caption", role="ink-3", parent=self)
+        self._sum = ElidedLabel(theme, style="read-caption", role="ink-3", parent=self)
         self._sum.setObjectName("fitSum")
-        self._all = Link(theme, "Show all of it", style="caption", parent=self)
+        self._all = Link(theme, "Show all of it", style="read-caption", parent=self)
         self._all.setObjectName("fitArithmetic")
-        self._most = Label(theme, style="caption", role="ink-3", parent=self)
+        self._most = Label(theme, style="read-caption", role="ink-3", parent=self)
         self._most.setObjectName("fitMost")
         self._lay_out()
         self._connect()
@@ -119,6 +120,20 @@ class FitCard(QWidget):
     def paintEvent(self, _event: QPaintEvent) -> None:
         draw_frame(QPainter(self), self.rect(), 8, self._theme.color("raised"), self._theme.color("separator"))
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._arrange()
+
+    def _arrange(self) -> None:
+        """Give each figure a line of its own where the text is too large for the card."""
+        narrow = self.width() < self._theme.grown(_ROOMY)
+        for line in (self._head, self._foot):
+            line.setDirection(QBoxLayout.Direction.TopToBottom if narrow else _BESIDE)
+            line.setSpacing(4 if narrow else 12)
+        side = Qt.AlignmentFlag.AlignLeft if narrow else Qt.AlignmentFlag.AlignRight
+        self._rate.setAlignment(side | Qt.AlignmentFlag.AlignVCenter)
+        self.field.setFixedWidth(self._theme.grown(_FIELD))
+
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Show the whole arithmetic while the pointer is over its line."""
         if event.type() == QEvent.Type.Enter:
@@ -139,18 +154,20 @@ class FitCard(QWidget):
         self._longer.done.connect(self._on_done)
 
     def _lay_out(self) -> None:
-        head, context, foot = QHBoxLayout(), QHBoxLayout(), QHBoxLayout()
+        self._head, self._foot, context = QBoxLayout(_BESIDE), QBoxLayout(_BESIDE), QHBoxLayout()
+        head, foot = self._head, self._foot
         head.setSpacing(12)
         head.addWidget(self._needs)
         head.addWidget(self._rate, 1)
         context.setSpacing(12)
-        context.addWidget(Label(self._theme, "Context", style="small", weight=500, parent=self))
+        context.addWidget(Label(self._theme, "Context", style="read-small", weight=500, parent=self))
         context.addWidget(self.slider, 1)
         context.addWidget(self.field)
         foot.setSpacing(12)
         foot.addWidget(self._sum, 1)
         foot.addWidget(self._all)
         foot.addWidget(self._most)
+        self._theme.changed.connect(self._arrange)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(16, 16, 16, 16)
         layout.setSpacing(0)

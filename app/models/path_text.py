@@ -56,6 +56,6 @@ class PathText(QPlainTextEdit):
             text_style(self._theme, "QPlainTextEdit").replace(self._theme.css("ink"), self._theme.css("ink-2"), 1)
         )
         font = self._theme.font("token")
-        font.setPixelSize(self._theme.font("caption").pixelSize())
+        font.setPixelSize(self._theme.font("read-caption").pixelSize())
         self.setFont(font)
         self._fit()

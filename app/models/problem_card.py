@@ -19,9 +19,8 @@ class ProblemCard(QWidget):
         self._theme = theme
         self.setObjectName("modelProblem")
         self._icon = QLabel(self)
-        self._icon.setFixedSize(16, 20)
-        self._problem = Label(theme, weight=500, role="critical", wrap=True, parent=self)
-        self._remedy = Label(theme, style="small", wrap=True, parent=self)
+        self._problem = Label(theme, style="read-ui", weight=500, role="critical", wrap=True, parent=self)
+        self._remedy = Label(theme, style="read-small", wrap=True, parent=self)
         words = QVBoxLayout()
         words.setSpacing(4)
         for label in (self._problem, self._remedy):
@@ -62,5 +61,6 @@ class ProblemCard(QWidget):
         draw_frame(QPainter(self), self.rect().adjusted(0, 0, 0, -_AFTER), _RADIUS, self._theme.color("critical-soft"))
 
     def _dress(self) -> None:
+        self._icon.setFixedSize(16, self._theme.line("read-ui"))
         self._icon.setPixmap(self._theme.pixmap("warn", "critical", 16, self.devicePixelRatioF()))
         self.update()

@@ -1,20 +1,23 @@
 """Lists of models: rows that are chosen by Return or a double click, and how one is painted."""
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from PySide6.QtCore import QAbstractListModel, QRect, QSize, Qt, Signal
-from PySide6.QtGui import QFocusEvent, QKeyEvent, QMouseEvent, QPainter
+from PySide6.QtGui import QFocusEvent, QFontMetrics, QKeyEvent, QMouseEvent, QPainter, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
+from app.models.badge import BadgeKind, badge_height, badge_width, draw_badge
 from app.models.model_list import Index
 from app.theme import Theme
 from app.widgets.frame import draw_frame
 
-ROW = 56
-_PADDING, _RADIUS = 8, 6
-_NAME, _FACTS, _BETWEEN = 20, 16, 4
+NAME, FACTS = "read-ui", "read-small"
+"""The styles of a row's two kinds of text."""
+GAP = 8
+_PADDING, _RADIUS, _BETWEEN, _ROOMY = 8, 6, 4, 420
 _LEFT, _RIGHT = Qt.AlignmentFlag.AlignLeft, Qt.AlignmentFlag.AlignRight
+type Badge = tuple[str, BadgeKind, str]
 _KEYBOARD = (Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason, Qt.FocusReason.ShortcutFocusReason)
 
 
@@ -51,6 +54,11 @@ class RowView(QListView):
         else:
             super().keyPressEvent(event)
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Rows may be higher where there is less room."""
+        super().resizeEvent(event)
+        self.doItemsLayout()
+
     def focusInEvent(self, event: QFocusEvent) -> None:
         """Show the ring for focus that came from the keyboard alone."""
         self.ring = event.reason() in _KEYBOARD
@@ -62,17 +70,28 @@ class RowView(QListView):
 
 
 class RowDelegate(QStyledItemDelegate):
-    """Rows of 56 px that show what is chosen; `paint` of each list draws its words inside `row`.
+    """Rows of a name over facts that show what is chosen; `paint` of each list draws its words inside `row`.
 
     A list of another kind has a `height` and a distance from the view's sides, `inset`, of its own.
     """
 
-    height, inset = ROW, 8
+    inset = 8
 
     def __init__(self, theme: Theme, view: RowView) -> None:
         super().__init__(view)
         self._theme, self._view = theme, view
-        theme.changed.connect(view.viewport().update)
+        theme.changed.connect(view.doItemsLayout)
+
+    @property
+    def height(self) -> int:
+        """How high a row is, in pixels: 56 at the design's text size."""
+        badges = badge_height(self._theme) + _BETWEEN if self.stacked else 0
+        return 2 * _PADDING + self._theme.line(NAME) + badges + _BETWEEN + self._theme.line(FACTS)
+
+    @property
+    def stacked(self) -> bool:
+        """Whether the text is so large for the view that badges take a line of their own."""
+        return self._view.viewport().width() < self._theme.grown(_ROOMY)
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         """All rows are as high, and as wide as the view: a wider wish would make it scroll sideways."""
@@ -90,18 +109,43 @@ class RowDelegate(QStyledItemDelegate):
         finally:
             painter.restore()
 
-    def lines(self, box: QRect) -> tuple[QRect, QRect]:
-        """Return the line for a name and the smaller one for facts."""
-        upper = QRect(box.left(), box.top() + _PADDING, box.width(), _NAME)
-        return upper, QRect(box.left(), upper.top() + _NAME + _BETWEEN, box.width(), _FACTS)
+    def lines(self, box: QRect) -> tuple[QRect, QRect, QRect]:
+        """Return the line for a name, the one for badges, which is the same where there is room, and the one for facts."""
+        name, badges, facts = (
+            QRect(box.left(), box.top() + _PADDING, box.width(), height)
+            for height in (self._theme.line(NAME), badge_height(self._theme), self._theme.line(FACTS))
+        )
+        badges.moveTop(name.top() + (name.height() - badges.height()) // 2)
+        if self.stacked:
+            badges.moveTop(name.bottom() + 1 + _BETWEEN)
+        facts.moveTop((badges if self.stacked else name).bottom() + 1 + _BETWEEN)
+        return name, badges, facts
+
+    def badges(self, painter: QPainter, name: QRect, line: QRect, badges: Iterable[Badge], between: int = GAP) -> None:
+        """Draw badges, the last one at the right of their line, or all at its left where it is not the name's too.
+
+        What they take of the name's line is cut off `name`.
+        """
+        known = [(*badge, badge_width(self._theme, badge[0], badge[2])) for badge in badges if badge[0]]
+        x = line.left()
+        if not self.stacked and known:
+            x = line.right() + 1 - sum(width for *_, width in known) - between * (len(known) - 1)
+            name.setRight(x - GAP - 1)
+        for text, kind, icon, width in known:
+            draw_badge(painter, self._theme, QRect(x, line.top(), width, line.height()), text, kind, icon)
+            x += width + between
 
     def facts(self, painter: QPainter, line: QRect, columns: tuple[tuple[str, int], ...]) -> int:
-        """Draw columns of small text, each with its width, from the right; return where what stands before them has to end."""
+        """Draw columns of small text from the right, each in its room at the design's text size; return where what stands
+        before them has to end."""
         right = line.right() + 1
         for text, room in columns:
-            column = QRect(right - room, line.top(), room, line.height())
-            draw_line(painter, self._theme, column, text, "small", 400, "ink-3", _RIGHT)
-            right -= room
+            wide = self._theme.grown(room)
+            if self.stacked:  # No room to spare for columns that stand under each other.
+                wide = QFontMetrics(self._theme.font(FACTS)).horizontalAdvance(text) + 2 * GAP if text else 0
+            column = QRect(right - wide, line.top(), wide, line.height())
+            draw_line(painter, self._theme, column, text, FACTS, 400, "ink-3", _RIGHT)
+            right -= wide
         return right
 
     def _ground(self, painter: QPainter, option: QStyleOptionViewItem, box: QRect) -> None:

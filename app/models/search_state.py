@@ -1,6 +1,6 @@
 """What stands over the list in Discover: what it shows, that the hub is asked, or what went wrong and what to do."""
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app.models.hub_words import TOKEN_ERRORS
@@ -29,25 +29,24 @@ class SearchState(QWidget):
         self._spinner = Spinner(theme, "Searching", parent=self)
         self._spinner.stand_on(theme.color("content"))
         theme.changed.connect(lambda: self._spinner.stand_on(theme.color("content")))
-        self._title = Label(theme, style="small", weight=600, parent=self)
+        self._title = Label(theme, style="read-small", weight=600, wrap=True, parent=self)
         self._title.setObjectName("searchTitle")
-        self._popular = Link(theme, "Show popular models", style="small", parent=self)
+        self._popular = Link(theme, "Show popular models", style="read-small", parent=self)
         self._popular.setObjectName("showPopular")
-        self._text = Label(theme, style="small", role="ink-3", wrap=True, parent=self)
+        self._text = Label(theme, style="read-small", role="ink-3", wrap=True, parent=self)
         self._text.setObjectName("searchText")
         self._problem = ProblemCard(theme, self)
         self._problem.setObjectName("searchProblem")
-        self._token = Link(theme, "Enter a token…", style="small", parent=self)
+        self._token = Link(theme, "Enter a token…", style="read-small", parent=self)
         self._token.setObjectName("searchToken")
-        self._again = Link(theme, "Try again", style="small", parent=self)
+        self._again = Link(theme, "Try again", style="read-small", parent=self)
         self._again.setObjectName("searchAgain")
         self._problem.add_links(self._token, self._again)
         head = QHBoxLayout()
         head.setSpacing(8)
         head.addWidget(self._spinner)
-        head.addWidget(self._title)
-        head.addStretch(1)
-        head.addWidget(self._popular)
+        head.addWidget(self._title, 1)
+        head.addWidget(self._popular, 0, Qt.AlignmentFlag.AlignTop)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(16, 4, 16, 4)
         layout.setSpacing(4)

@@ -3,17 +3,16 @@
 from collections.abc import Iterable, Sequence
 
 from PySide6.QtCore import QRect, Signal
-from PySide6.QtGui import QPainter
+from PySide6.QtGui import QPainter, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QStyleOptionViewItem, QVBoxLayout, QWidget
 
 from app.background import Background
 from app.models.assessment import Assessment, assess
-from app.models.badge import HEIGHT as BADGE
-from app.models.badge import badge_width, draw_badge
+from app.models.badge import badge_height, badge_width, draw_badge
 from app.models.hub_list import ROW_ROLE, HubList, HubRow
 from app.models.machine import Machine
 from app.models.model_list import Index
-from app.models.row_view import RowDelegate, RowView, draw_line
+from app.models.row_view import FACTS, RowDelegate, RowView, draw_line
 from app.theme import Theme
 from app.widgets.label import Label
 from app.widgets.link import Link
@@ -21,12 +20,12 @@ from engine.core.errors import ErrorInfo
 from engine.core.hub_facts import Download, HubDetail, HubModel
 from engine.models.hub_variants import stored_as
 
-_ROW, _MOST_ROWS = 28, 8
+_AROUND, _MOST_ROWS = 12, 8
 _SIZE_ROOM, _RATE_ROOM, _BADGE_ROOM = 72, 88, 112
 
 
 class VariantList(QWidget):
-    """A heading and a row of 28 px each; hidden until something is known. `chosen` carries the id of another quantization.
+    """A heading and a row each; hidden until something is known. `chosen` carries the id of another quantization.
 
     `changed` says that a row is another now; `again_asked` that the hub is to be asked once more.
     """
@@ -42,15 +41,16 @@ class VariantList(QWidget):
         self._machine = Machine(0)
         self._work = Background(self)
         self.setObjectName("variants")
-        title = Label(theme, "Quantizations", style="small", weight=600, parent=self)
-        self._note = Label(theme, style="small", role="ink-3", wrap=True, parent=self)
+        title = Label(theme, "Quantizations", style="read-small", weight=600, parent=self)
+        self._note = Label(theme, style="read-small", role="ink-3", wrap=True, parent=self)
         self._note.setObjectName("variantsNote")
-        self._again = Link(theme, "Try again", style="small", parent=self)
+        self._again = Link(theme, "Try again", style="read-small", parent=self)
         self._again.setObjectName("variantsAgain")
         self.view = RowView(self._models, self)
         self.view.setObjectName("variantRows")
         self.view.setAccessibleName("Quantizations")
-        self.view.setItemDelegate(VariantDelegate(theme, self.view))
+        self._delegate = VariantDelegate(theme, self.view)
+        self.view.setItemDelegate(self._delegate)
         self.view.viewport().setAutoFillBackground(False)
         head = QHBoxLayout()
         head.addWidget(title)
@@ -66,6 +66,7 @@ class VariantList(QWidget):
         self.view.chosen.connect(self._choose)
         self.view.clicked.connect(lambda index: self._choose(index.row()))
         self._work.done.connect(self._on_assessed)
+        theme.changed.connect(self._fit)
         self._models.modelReset.connect(self._mark)
         for signal in (self._models.dataChanged, self._models.modelReset):
             signal.connect(self.changed)
@@ -94,7 +95,7 @@ class VariantList(QWidget):
         """Show these, one of them described by `detail`: all are of its shape. One alone is nothing to choose from."""
         self._config, self._trained = detail.config or detail.model.config, detail.model.context
         self._models.set_models(models, {}, by_standing=False)
-        self.view.setFixedHeight(_ROW * min(len(models), _MOST_ROWS))
+        self._fit()
         self._say("")
         self._assess()
         self.setVisible(len(models) > 1)
@@ -117,6 +118,13 @@ class VariantList(QWidget):
     def close_work(self) -> None:
         """End the thread that computes."""
         self._work.close()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        self.view.setFixedHeight(self._delegate.height * min(len(self._models.rows), _MOST_ROWS))
 
     def _say(self, text: str, *, again: bool = False) -> None:
         self._note.setText(text)
@@ -147,9 +155,15 @@ class VariantList(QWidget):
 
 
 class VariantDelegate(RowDelegate):
-    """How it is stored, what it takes, how fast it could be, and its badge: one line."""
+    """How it is stored, what it takes, how fast it could be, and its badge: a line, or two where the text is large."""
 
-    height, inset = _ROW, 0
+    inset = 0
+
+    @property
+    def height(self) -> int:
+        """How high a row is, in pixels: 28 at the design's text size."""
+        line = self._theme.line(FACTS)
+        return _AROUND + line + (badge_height(self._theme) if self.stacked else 0)
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         """Draw one row."""
@@ -157,12 +171,15 @@ class VariantDelegate(RowDelegate):
             self._words(painter, box, index.data(ROW_ROLE))
 
     def _words(self, painter: QPainter, box: QRect, row: HubRow) -> None:
-        text, kind, icon = row.badge
+        theme, (text, kind, icon) = self._theme, row.badge
+        name, figures = QRect(box), box.adjusted(0, 0, -theme.grown(_BADGE_ROOM), 0)
+        if self.stacked:
+            name.setHeight(badge_height(theme) + _AROUND // 2)
+            figures = QRect(box.left(), name.bottom() + 1, box.width(), theme.line(FACTS))
+        width = badge_width(theme, text, icon) if text else 0
         if text:
-            width = badge_width(self._theme, text, icon)
-            top = box.top() + (box.height() - BADGE) // 2
-            draw_badge(painter, self._theme, QRect(box.right() + 1 - width, top, width, BADGE), text, kind, icon)
-        figures = box.adjusted(0, 0, -_BADGE_ROOM, 0)
+            top = name.top() + (name.height() - badge_height(theme)) // 2
+            draw_badge(painter, theme, QRect(box.right() + 1 - width, top, width, badge_height(theme)), text, kind, icon)
         right = self.facts(painter, figures, ((row.rate, _RATE_ROOM), (row.size, _SIZE_ROOM)))
-        name = QRect(box.left(), box.top(), right - box.left(), box.height())
-        draw_line(painter, self._theme, name, stored_as(row.model), "small", 500, "ink")
+        name.setRight((box.right() - width if self.stacked else right) - 1)
+        draw_line(painter, theme, name, stored_as(row.model), FACTS, 500, "ink")

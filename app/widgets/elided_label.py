@@ -1,6 +1,6 @@
 """A line of text, or a few, cut with dots to the room there is."""
 
-from PySide6.QtCore import QSize, Qt
+from PySide6.QtCore import QEvent, QSize, Qt
 from PySide6.QtGui import QResizeEvent, QTextLayout
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
@@ -12,12 +12,17 @@ class ElidedLabel(Label):
     """As wide as there is room, `lines` high; the whole text is its tool tip. Set it with `show_words`."""
 
     def __init__(
-        self, theme: Theme, *, style: str = "ui", role: str = "ink", lines: int = 1, parent: QWidget | None = None
+        self,
+        theme: Theme,
+        *,
+        style: str = "ui",
+        role: str = "ink",
+        weight: int | None = None,
+        lines: int = 1,
+        parent: QWidget | None = None,
     ) -> None:
-        super().__init__(theme, style=style, role=role, parent=parent)
-        self.words = ""
-        self._lines = lines
-        self.setFixedHeight(lines * theme.line(style))
+        self.words, self.lines = "", lines
+        super().__init__(theme, style=style, role=role, weight=weight, parent=parent)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
 
     def show_words(self, words: str) -> None:
@@ -35,6 +40,12 @@ class ElidedLabel(Label):
         super().resizeEvent(event)
         self._cut()
 
+    def changeEvent(self, event: QEvent) -> None:
+        """Cut it anew in another font."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self._cut()
+
     def _cut(self) -> None:
         whole, last = self._broken(max(8, self.width()))
         end = self.fontMetrics().elidedText(last, Qt.TextElideMode.ElideRight, max(8, self.width()))
@@ -45,12 +56,12 @@ class ElidedLabel(Label):
 
     def _broken(self, width: int) -> tuple[list[str], str]:
         """Return the lines that are full, and all that is left for the last one."""
-        if self._lines == 1:
+        if self.lines == 1:
             return [], self.words
         layout = QTextLayout(self.words, self.font())
         layout.beginLayout()
         whole, start = [], 0
-        for _ in range(self._lines - 1):
+        for _ in range(self.lines - 1):
             line = layout.createLine()
             line.setLineWidth(width)
             end = line.textStart() + line.textLength()

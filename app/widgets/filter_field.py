@@ -8,7 +8,7 @@ from app.theme import Theme
 from app.widgets.icon_button import IconButton
 from app.widgets.line_field import LineField
 
-_HEIGHT, _ICON = 28, 16
+_ICON = 16
 PADDING = 8
 _PASSED_ON = (Qt.Key.Key_Down, Qt.Key.Key_Up, Qt.Key.Key_PageDown, Qt.Key.Key_PageUp, Qt.Key.Key_Return, Qt.Key.Key_Enter)
 
@@ -23,7 +23,7 @@ class FilterField(LineField):
     moved = Signal(QKeyEvent)
 
     def __init__(self, theme: Theme, name: str, hint: str, parent: QWidget | None = None) -> None:
-        super().__init__(theme, _HEIGHT, parent=parent)
+        super().__init__(theme, parent=parent)
         self.clearing = IconButton(theme, "x", "Clear", size=20, icon_size=12, role="ink-3", parent=self)
         self.clearing.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.clearing.setCursor(Qt.CursorShape.ArrowCursor)

@@ -10,16 +10,16 @@ from app.widgets.frame import draw_frame
 from app.widgets.halo import edit_glow
 
 RADIUS = 6
+_AROUND = 8
 
 
 class LineField(QLineEdit):
-    """A line of text `height` pixels high, in a font of the theme. What is drawn under the text may be something else."""
+    """A line of text in a style of the theme, 4 px over and under it. What is drawn under the text may be something else."""
 
-    def __init__(self, theme: Theme, height: int, font: str = "ui", parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, style: str = "ui", parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._theme, self._font = theme, font
+        self._theme, self._style = theme, style
         self.setFrame(False)
-        self.setFixedHeight(height)
         self.setAttribute(Qt.WidgetAttribute.WA_Hover)
         self._glow = edit_glow(theme, self, RADIUS)
         self._composing = ComposingGuard(self)
@@ -45,7 +45,8 @@ class LineField(QLineEdit):
         return "accent" if self.hasFocus() else "border-hi" if self.underMouse() else "border"
 
     def _dress(self) -> None:
-        self._theme.dress(self, text_style(self._theme, "QLineEdit"), self._theme.font(self._font))
+        self._theme.dress(self, text_style(self._theme, "QLineEdit"), self._theme.font(self._style))
+        self.setFixedHeight(self._theme.line(self._style) + _AROUND)
         self.update()
 
 

@@ -22,6 +22,7 @@ class Link(QAbstractButton):
         self.setAttribute(Qt.WidgetAttribute.WA_Hover)
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self._ring = focus_ring(theme, self, 2)
+        theme.changed.connect(self.updateGeometry)
         theme.changed.connect(self.update)
 
     def sizeHint(self) -> QSize:

@@ -10,7 +10,7 @@ from app.widgets.line_field import LineField
 
 
 class TextField(LineField):
-    """A field 24 px high.
+    """A field 24 px high, or with what is read as high as its text size asks for.
 
     `edited` carries the text 400 ms after the last key, and at once with Return or when the focus leaves; `stepped` carries
     +1 or -1 for the up and down keys. Escape goes back to the text shown last, which `taken_back` says. `set_refused` marks a
@@ -21,8 +21,10 @@ class TextField(LineField):
     stepped = Signal(int)
     taken_back = Signal()
 
-    def __init__(self, theme: Theme, name: str, *, width: int | None = None, parent: QWidget | None = None) -> None:
-        super().__init__(theme, 24, "small", parent)
+    def __init__(
+        self, theme: Theme, name: str, *, width: int | None = None, style: str = "small", parent: QWidget | None = None
+    ) -> None:
+        super().__init__(theme, style, parent)
         self._refused = False
         self._shown = ""
         self.setObjectName(f"field.{name}")
@@ -84,8 +86,8 @@ class TextField(LineField):
         self._debounce.flush()
 
     def sizeHint(self) -> QSize:
-        """24 px high."""
-        return QSize(120, 24)
+        """As high as it is."""
+        return QSize(120, self.height())
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         key = event.key()

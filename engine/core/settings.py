@@ -151,7 +151,7 @@ class Appearance(Record):
         step=10,
         unit="%",
         label="Text size",
-        help="How large messages and what you write are shown.",
+        help="How large messages, what you write and what is told of models are shown.",
     )
     motion: Literal["system", "reduced", "full"] = _setting(
         "system",

@@ -1,5 +1,6 @@
 """Models to be looked at: their names, configs and sizes are those of real ones, their weights are holes in files."""
 
+import dataclasses
 import hashlib
 import json
 import shutil
@@ -15,6 +16,8 @@ QWEN = "mlx-community/Qwen3-30B-A3B-Instruct-2507-4bit"
 GATED = "mlx-community/Llama-3.3-70B-Instruct-4bit"
 LARGEST = "mlx-community/Qwen3-235B-A22B-Instruct-2507-4bit"
 FOX = "org/Quick-Fox-4bit"
+TIGHT = "mlx-community/Qwen3-30B-A3B-Instruct-2507-8bit"
+"""Another quantization of `QWEN`'s model: it fits where the pictures are taken, but for less than the usual context."""
 HERE = "mlx-community/Qwen3-4B-Instruct-2507-4bit"
 CARD = """---
 license: apache-2.0
@@ -52,19 +55,32 @@ class Hole(MadeUp):
 
 def repositories(fox):
     """What the hub of the pictures has: every recommended model, the largest and Llama's gated, and one that says a sentence."""
-    for place, one in enumerate(read_recommended()):
-        model = one.model
+    models = [one.model for one in read_recommended()]
+    qwen = next(model for model in models if model.id == QWEN)
+    for place, model in enumerate((*models, *_stored_otherwise(qwen))):
         gated = "auto" if model.id.startswith("mlx-community/Llama") else ""
-        parameters = {"U32": model.parameters // 8, "BF16": model.parameters // 32}
+        config, count = json.loads(model.config), model.parameters
+        bits = config.get("quantization", {}).get("bits")
+        parameters = {"U32": count * bits // 32, "BF16": count // 32} if bits else {"BF16": count}
         repository = Repository(model.id, tags=["mlx", f"license:{model.licence}"], gated=gated, parameters=parameters)
         repository.downloads, repository.likes = 900_000 // (place + 1), 40 * place
-        repository.add("config.json", json.loads(model.config)).add("tokenizer.json", "{}").add(
+        repository.add("config.json", config).add("tokenizer.json", "{}").add(
             "README.md", CARD.format(name=model.name, id=model.id)
         )
         for part in range(1, 5):
             repository.add(f"model-{part:05}-of-00004.safetensors", Hole(model.size_bytes // 4 + part))
         yield repository
     yield Repository(FOX, tags=["mlx", "license:mit"], downloads=5).add_folder(fox).add("README.md", "# Fox")
+
+
+def _stored_otherwise(model):
+    """The same model in its publisher's other quantizations."""
+    for name, bits in (("3bit", 3), ("4bit-DWQ", 4), ("6bit", 6), ("8bit", 8), ("bf16", 0)):
+        config = {**json.loads(model.config), "quantization": {"group_size": 64, "bits": bits}}
+        if not bits:
+            del config["quantization"]
+        size = round(model.parameters * (bits + 0.5 if bits else 16) / 8)
+        yield dataclasses.replace(model, id=model.id.replace("4bit", name), config=json.dumps(config), size_bytes=size)
 
 
 def put_on_this_machine(fox, home):
@@ -78,6 +94,7 @@ def put_on_this_machine(fox, home):
         shutil.copytree(source, home / "models" / name)
     configs = {one.model.id: json.loads(one.model.config) for one in read_recommended()}
     _cached(hub, HERE, fox, configs[HERE], 2_263_000_000)
+    _cached(hub, HERE, fox, configs[HERE], 2_250_000_000, "0ld" * 13)
     _cached(hub, "acme-labs/Hyena-7B-Instruct-bf16", fox, {**configs[HERE], "model_type": "hyena_v4"}, 14_500_000_000)
     half = _cached(hub, "mlx-community/Mistral-Small-3.2-24B-Instruct-4bit", fox, configs[QWEN], 2_000_000)
     (half / "model.safetensors").rename(half / "unfinished")
@@ -92,10 +109,14 @@ def put_on_this_machine(fox, home):
     return llama
 
 
-def _cached(hub, model_id, fox, config, size):
-    """Put a folder with a hole for weights into the Hugging Face cache; return its snapshot."""
-    folder = hub / f"models--{model_id.replace('/', '--')}" / "snapshots" / ("c0ffee" * 7)[:40]
+def _cached(hub, model_id, fox, config, size, commit=("c0ffee" * 7)[:40]):
+    """Put a folder with a hole for weights into the Hugging Face cache, as the version there is or one before; return it."""
+    repository = hub / f"models--{model_id.replace('/', '--')}"
+    folder = repository / "snapshots" / commit
     folder.mkdir(parents=True)
+    if not (repository / "refs").exists():
+        (repository / "refs").mkdir()
+        (repository / "refs" / "main").write_text(commit)
     for path in fox.iterdir():
         if "token" in path.name:
             (folder / path.name).write_bytes(path.read_bytes())

@@ -14,7 +14,7 @@ from app.widgets.shadow import Shadow
 HEIGHT = 44
 AWAY = 12
 _WIDTH, _LEAST = 408, 280
-_RADIUS, _FIELD, _COUNT = 8, 28, 84
+_RADIUS, _COUNT = 8, 84
 
 
 class FindField(LineField):
@@ -24,7 +24,7 @@ class FindField(LineField):
     left = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
-        super().__init__(theme, _FIELD, parent=parent)
+        super().__init__(theme, parent=parent)
         self.setObjectName("findField")
         self.setAccessibleName("Find in this chat")
         self.setPlaceholderText("Find in chat")
@@ -141,7 +141,7 @@ class FindBar(QWidget):
         super().resizeEvent(event)
         self._row.activate()
         self._count.setFixedWidth(_COUNT)
-        self._count.move(self.field.width() - _COUNT - 6, (_FIELD - self._count.height()) // 2)
+        self._count.move(self.field.width() - _COUNT - 6, (self.field.height() - self._count.height()) // 2)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         """Draw the card."""

@@ -3,7 +3,7 @@ from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QWidget
 
-from app.models.dialog import LEAST_SIZE, ModelsDialog
+from app.models.dialog import FIRST_SIZE, LEAST_SIZE, ModelsDialog
 from app.widgets.toast import Toast
 from tests.app.file_picking import file_dialog, pick_file
 from tests.app.models.entries import ALL, BROKEN, LARGE, SMALL, many
@@ -268,3 +268,13 @@ def test_what_the_models_take_in_all_is_said_under_the_list(dialog):
     use = dialog.findChild(QLabel, "diskUse")
     assert use.isVisible()
     assert use.text() == "4 models, 17.2 GB on disk"
+
+
+@pytest.mark.parametrize(("percent", "size"), [(80, FIRST_SIZE), (100, FIRST_SIZE), (120, (1296, 852)), (200, (1520, 950))])
+def test_it_opens_larger_for_larger_text_within_the_window_under_it(qtbot, theme, percent, size):
+    window = QWidget()
+    qtbot.addWidget(window)
+    window.resize(1600, 1000)
+    theme.set_text_size(percent)
+    opened = ModelsDialog(theme, window).size()
+    assert (opened.width(), opened.height()) == size

@@ -5,7 +5,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton
 
-from app.models.download_list import ROW, DownloadList
+from app.models.download_list import DownloadList
 from app.models.hub_wishes import HubWishes
 from engine.core.hub_facts import Download
 
@@ -35,7 +35,7 @@ def test_what_is_under_way_comes_before_what_is_over(strip):
     strip.show_downloads(downloads(*STATES), 0)
     assert shown(strip) == ["running", "waiting", "queued", "paused", "failed", "failed", "failed", "done"]
     first = next(row for row in strip._rows.values() if row.download.state == "running")
-    assert first.y() + ROW <= strip._scroll.height()
+    assert first.y() + first.height() <= strip._scroll.height()
 
 
 def test_a_row_moves_with_its_state_and_keeps_the_focus(strip):

@@ -6,7 +6,6 @@ from PySide6.QtWidgets import QLineEdit, QWidget
 
 from app.models.model_list import ModelList
 from app.models.results import ResultsView
-from app.models.row_view import ROW
 from tests.app.models.entries import ALL, BROKEN, SMALL
 from tests.app.pointer import move
 
@@ -35,8 +34,17 @@ def colors(image):
     return {image.pixelColor(x, y).name() for x in range(image.width()) for y in range(image.height())}
 
 
-def test_rows_are_56_high(view):
-    assert view.visualRect(view.model().index(1)).height() == ROW == 56
+def test_rows_are_56_high_and_grow_with_the_text(view, theme):
+    def height():
+        view.executeDelayedItemsLayout()
+        return view.visualRect(view.model().index(1)).height()
+
+    assert height() == 56
+    for percent in (80, 120, 150, 200):
+        theme.set_text_size(percent)
+        assert height() >= 16 + theme.line("read-ui") + 4 + theme.line("read-small")
+    theme.set_text_size(100)
+    assert height() == 56
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"], indirect=True)
