@@ -281,7 +281,7 @@ class _Handler(BaseHTTPRequestHandler):
         piece = fault.piece if fault else PIECE
         position = start
         while position < last:
-            crawls = fault and fault.crawl_from is not None and position >= fault.crawl_from
+            crawls = fault in self.server.hub.faults and fault.crawl_from is not None and position >= fault.crawl_from
             part = stored.content.read(position, 1 if crawls else min(piece, last - position))
             if fault and fault.flip_at is not None and position <= fault.flip_at < position + len(part):
                 at = fault.flip_at - position

@@ -152,7 +152,8 @@ def test_confirmed_the_chats_are_gone_and_the_engine_is_told_which(flint):
     assert question(flint).text() == "Delete 3 chats for good?"
     answer(flint, "emptyTrashConfirm")
     assert trash() == []
-    assert (note(flint), flint.part("emptyTrashButton").isEnabled()) == ("none", False)
+    flint.wait(lambda: note(flint) == "none")
+    assert not flint.part("emptyTrashButton").isEnabled()
     (command,) = commands
     assert sorted(command.chat_ids) == sorted(chats)
     flint.wait(lambda: flint.ends(command.request_id))

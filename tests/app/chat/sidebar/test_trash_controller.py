@@ -127,7 +127,7 @@ def test_emptying_is_asked_and_the_settings_panel_agrees(flint, deleted):
     answer(flint, "emptyTrashQuestion", "emptyTrashConfirm")
     assert in_trash() == []
     assert titles(flint) == []
-    assert note.text() == "none"
+    flint.wait(lambda: note.text() == "none")
     assert flint.part("chatList").accessibleDescription() == "The trash is empty."
 
 
