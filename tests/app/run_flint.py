@@ -143,6 +143,23 @@ def write_until_told(person):
     window.close()
 
 
+def search_until_told(person):
+    """Search in Discover, and quit when a line comes in on stdin, whatever the hub does: it is never given up on."""
+    import threading
+
+    from engine.models import hub
+
+    hub.TIMEOUT_S = 100_000
+    told = threading.Event()
+    threading.Thread(target=lambda: (sys.stdin.readline(), told.set()), daemon=True).start()
+    window = yield from person.until("mainWindow")
+    window.place.show()
+    window.place.dialog.search.setText("fox")
+    while not told.is_set():
+        yield
+    QApplication.closeAllWindows()
+
+
 def read_failure(person):
     """Say what keeps Flint from starting, and quit."""
     window = yield from person.until("startupFailure")

@@ -14,9 +14,10 @@ from app.__main__ import build
 from engine.chats.store import ChatStore
 from engine.core.errors import ReadOnly, StoreBroken, StoreTooNew
 from engine.core.paths import locate
-from tests.app.processes import flint, flint_window, next_fact, run_window
+from tests.app.processes import LONG_S, flint, flint_window, next_fact, run_window
 from tests.app.window_driver import give_model, open_window, remember, set_settings
 from tests.disks import read_only
+from tests.hub.server import Hub
 from tests.models.speaking import FOX
 
 NO_RAISE = "This plugin does not support raise()\n"
@@ -193,6 +194,19 @@ def test_killed_window_does_not_keep_the_next_one_from_opening():
         killed.kill()
         killed.communicate()
     assert run_window("close") == (0, [{"shown": True}], "")
+
+
+def test_quitting_ends_the_process_while_the_hub_does_not_answer(monkeypatch):
+    monkeypatch.setenv("HF_HUB_OFFLINE", "0")
+    monkeypatch.setenv("PYTHON_KEYRING_BACKEND", "keyring.backends.fail.Keyring")
+    with Hub() as server:
+        monkeypatch.setenv("HF_ENDPOINT", server.base)
+        asked = threading.Event()
+        server.fault("/api/", hang=True, times=None, change=asked.set)
+        with flint_window("search-until-told") as window:
+            assert asked.wait(LONG_S), "nothing was asked"
+            _, err = window.communicate("enough\n", timeout=LONG_S)
+            assert (window.returncode, err) == (0, "")
 
 
 def test_command_line_works_beside_a_window_that_writes(endless_here, fox):
