@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 # A tail longer than this (a paragraph without end) is read again only when it has grown by a sixteenth.
 _LONG_TAIL = 3_000
+# A line that is but text (or an item of a list) to the parser and stays that, whatever words follow its last letter.
+_WORDS = re.compile(r"(?:[^\W\d_]| )+")
+_PLAIN_LINE = re.compile(r"(?:[^\W_]|[ ,;.'’\"()!?–—-])*[^\W\d_] *")
 # A line that may still become anything: a rule, a list item, the underline that makes a heading of the text above.
 _UNDECIDED = re.compile(r"[ \t>]*(?:[-=+*_#>|`~]+|\d{1,3}[.)]?)[ \t]*")
 
@@ -116,6 +119,8 @@ class StreamReader:
             self.blocks[-1] = self._fence.block
             return len(self.blocks) - 1
         self._fence = None
+        if self._append_words(chunk):
+            return len(self.blocks) - 1
         self._tail += chunk
         if not self._postpone(chunk):
             self._read_tail()
@@ -140,6 +145,24 @@ class StreamReader:
         self.blocks, self._committed = found, list(found)
         self._tail, self._fence, self._opened = "", None, None
         return same
+
+    def _append_words(self, chunk: str) -> bool:
+        """Append words to a line of words, which is most of what is written: no parser makes anything else of them."""
+        last = self.blocks[-1] if self.blocks else None
+        if not isinstance(last, Paragraph) or not last.runs or self._unread or not _WORDS.fullmatch(chunk):
+            return False
+        line, run = self._tail[self._tail.rfind("\n") + 1 :], last.runs[-1]
+        text = line.rstrip(" ")
+        # What was named in brackets, and a bare address, may go on over a line's end or in its last word.
+        if run.marks or run.href or "[" in self._tail or "www" in line.lower() or not _PLAIN_LINE.fullmatch(line):
+            return False
+        if not run.text.endswith(text[text.rfind(" ") + 1 :]):
+            return False
+        written = (run.text + line[len(text) :] + chunk).rstrip(" ")
+        self.blocks[-1] = replace(last, runs=(*last.runs[:-1], replace(run, text=written)))
+        self._tail += chunk
+        self._read_length = len(self._tail)
+        return True
 
     def _postpone(self, chunk: str) -> bool:
         """Show a piece of an endless paragraph as it is, until enough of them have gathered to read the paragraph again."""

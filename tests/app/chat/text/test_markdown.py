@@ -77,6 +77,39 @@ def test_any_soup_of_markdown_reads_as_the_whole(pieces):
     assert reader.blocks == list(read("".join(pieces)))
 
 
+class ReadsAll(StreamReader):
+    """Has every piece read by the parser."""
+
+    def _append_words(self, chunk):
+        return False
+
+
+# As words and signs come: what a word follows may make more of it than text.
+SOUP = [*"- a`_~\\#(!é中\t|$", *("1. ", "12", "> ", "\n", "\n\n", "  ", "b c", " words and", "word", "---", "**", "$x", "[a]")]
+SOUP += ["[a]:", "www.", "http://", "&am", "[^n]: ", "```"]
+
+
+@settings(max_examples=200)
+@given(st.lists(st.sampled_from(SOUP)))
+def test_words_are_what_the_parser_makes_of_them_at_every_moment(pieces):
+    reader, reads_all = StreamReader(), ReadsAll()
+    for piece in pieces:
+        reader.feed(piece)
+        reads_all.feed(piece)
+        assert reader.blocks == reads_all.blocks
+
+
+def test_words_in_a_line_of_words_are_not_parsed(monkeypatch):
+    reader = StreamReader()
+    reader.feed("A **bold** start.\n\n- Once upon a time")
+    parsed = []
+    monkeypatch.setattr(StreamReader, "_parsed", lambda self, tail: parsed.append(tail))
+    for piece in (" there", " was", " a to", "wer", " "):
+        assert reader.feed(piece) == len(reader.blocks) - 1
+    assert not parsed
+    assert reader.blocks[-1].runs[-1].text == "Once upon a time there was a tower"
+
+
 def test_what_is_reported_as_unchanged_is_unchanged():
     text = REPLIES["everything"] + REPLIES["long list"] + REPLIES["long table"]
     reader, before = StreamReader(), []
