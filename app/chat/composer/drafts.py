@@ -32,8 +32,8 @@ class Drafts(QObject):
         self._unread: tuple[Path, ...] = ()
         self._timer = QTimer(self, singleShot=True, interval=SAVE_AFTER_MS)
         self._timer.timeout.connect(self.save)
-        composer.text_changed.connect(lambda _: self._timer.start())
-        composer.attachments.changed.connect(self._timer.start)
+        composer.text_changed.connect(lambda _: self._save_soon())
+        composer.attachments.changed.connect(self._save_soon)
         composer.attachments.settled_aside.connect(self._keep_aside)
 
     def open(self, chat_id: str | None) -> None:
@@ -59,6 +59,11 @@ class Drafts(QObject):
         self._chat_id = chat_id
         self._composer.attachments.adopt(chat_id)
         self._saved, self._attached, self._unread = "", (), ()
+
+    def _save_soon(self) -> None:
+        """Save in a moment, also while somebody types on: each key would put it off."""
+        if not self._timer.isActive():
+            self._timer.start()
 
     def save(self) -> None:
         """Save now, if something changed."""

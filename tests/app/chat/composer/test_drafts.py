@@ -1,10 +1,11 @@
 """What is typed but not sent: kept for each chat, through other chats and through restarts."""
 
 import pytest
+from PySide6.QtCore import QTimer
 from PySide6.QtTest import QTest
 
 from app.chat.composer.composer import Composer
-from app.chat.composer.drafts import Drafts
+from app.chat.composer.drafts import SAVE_AFTER_MS, Drafts
 from engine.chats.store import ChatStore
 from engine.core.paths import locate
 
@@ -43,6 +44,15 @@ def refuse(store, refused=True):
 def test_what_is_typed_is_saved_without_being_asked(qtbot, drafts, composer, store):
     write(composer, "half a thou")
     qtbot.waitUntil(lambda: store.draft(None) == "half a thou")
+
+
+def test_who_types_on_and_on_is_saved_on_the_way(qtbot, drafts, composer, store):
+    keys = QTimer(interval=SAVE_AFTER_MS // 4)
+    keys.timeout.connect(lambda: write(composer, "a"))
+    keys.start()
+    qtbot.waitUntil(lambda: store.draft(None) != "")
+    assert keys.isActive(), "nobody stopped typing"
+    keys.stop()
 
 
 def test_each_chat_has_its_own(drafts, composer, store):
