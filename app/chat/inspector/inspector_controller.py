@@ -157,6 +157,9 @@ class InspectorController(QObject):
     # -- the prompt -----------------------------------------------------------------------------------------------------
 
     def _ask(self, target: StoredMessage | None) -> None:
+        if self._waits:
+            self._bridge.cancel(self._asked)  # While a model is read, what was asked before would all be worked out after it.
+        self._asked, self._waits = "", False
         path = list(self._replies.as_they_stand(self._messages()))
         if target is not None:
             path = path[: [message.id for message in path].index(target.id)]
@@ -170,9 +173,7 @@ class InspectorController(QObject):
         if model is None:
             self._panel.show_note(*UNLOADED)
             return
-        if self._waits:
-            self._bridge.cancel(self._asked)  # While a model is read, what was asked before would all be worked out after it.
-        self._asked, self._asked_of, self._waits = self._bridge.new_id("inspect"), target, False
+        self._asked, self._asked_of = self._bridge.new_id("inspect"), target
         self._asked_by = self._writing(target)
         try:
             request = compose(

@@ -7,7 +7,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QMenu
 
 from app.chat.inspector.token_sheet import READ
-from engine.core.messages import InspectPrompt, PrefillProgress, PromptInspected
+from engine.core.messages import TERMINALS, InspectPrompt, PrefillProgress, PromptInspected
 from tests.app.chat.inspecting import card, open_inspector, point_at, texts
 from tests.app.pointer import move
 from tests.app.window_driver import give_model, open_window, remember, set_settings
@@ -81,6 +81,23 @@ def test_panel_follows_to_another_chat_and_a_new_one(flint):
     flint.open_chat(chat)
     flint.wait(lambda: panel.page == "prompt")
     assert "Hello" in "".join(texts(panel.tokens))
+
+
+def test_what_was_asked_of_another_chat_does_not_come_into_an_empty_one(flint, monkeypatch):
+    flint.ask("Hello")
+    panel = open_inspector(flint)
+    held, heard, send = [], [], flint.window.bridge.send  # An engine at work answers later.
+    flint.window.bridge.received.connect(heard.append)
+    monkeypatch.setattr(
+        flint.window.bridge, "send", lambda each: held.append(each) if isinstance(each, InspectPrompt) else send(each)
+    )
+    flint.window.inspector._controller.refresh()
+    flint.click("newChatButton")
+    flint.wait(lambda: panel.page == "note")
+    send(held[-1])
+    asked = held[-1].request_id
+    flint.wait(lambda: any(isinstance(event, TERMINALS) and event.request_id == asked for event in heard))
+    assert panel.page == "note"
 
 
 def test_without_a_model_the_panel_says_so_and_shows_the_prompt_once_there_is_one(flint):
