@@ -95,24 +95,14 @@ def test_window_without_a_download_under_way_loads_nothing_of_the_hubs():
     assert not {"huggingface_hub", "httpx", "keyring"} & set(said[0]["modules"])
 
 
-def close_in_mid_reply():
+@pytest.mark.parametrize("_time", [*range(3), *(pytest.param(time, marks=pytest.mark.heavy) for time in range(3, 20))])
+def test_closing_while_a_reply_streams_ends_cleanly_and_keeps_it(endless_here, _time):
     status, said, err = run_window("close-while-writing")
     assert (status, err) == (0, "")
     assert said[0]["phase"] == "writing"
     reply = stored(said[0]["chat"])[-1]
     assert reply.state == "cancelled"
     assert FOX.startswith(reply.text[:20])
-
-
-@pytest.mark.parametrize("_time", range(3))
-def test_closing_while_a_reply_streams_ends_cleanly_and_keeps_it(endless_here, _time):
-    close_in_mid_reply()
-
-
-@pytest.mark.heavy
-def test_closing_while_a_reply_streams_ends_cleanly_twenty_times_of_twenty(endless_here):
-    for _ in range(20):
-        close_in_mid_reply()
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.heavy)])
