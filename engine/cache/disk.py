@@ -9,6 +9,7 @@ import hashlib
 import json
 import logging
 import os
+import stat
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -68,8 +69,9 @@ class DiskCache:
         self.root.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         for each in (self.root, folder):
             each.mkdir(exist_ok=True, mode=0o700)
-            if each.stat().st_mode & 0o077:
-                each.chmod(0o700)
+            mode = stat.S_IMODE(each.stat().st_mode)
+            if mode & 0o077:
+                each.chmod(mode & 0o700)
         return folder
 
     def folders(self) -> list[Path]:

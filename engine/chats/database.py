@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from engine.chats.schema import migrate, stored_version
-from engine.core.disk import disk_errors
+from engine.core.disk import disk_errors, may_read
 from engine.core.errors import DiskFull, FlintError, ReadOnly, StoreBroken, StoreBusy
 
 BUSY_TIMEOUT_S = 5.0
@@ -124,7 +124,7 @@ def _inspect_once(path: Path, wal_bytes: int) -> None:
 
 
 def _check_header(path: Path, wal_bytes: int) -> None:
-    with disk_errors(path), path.open("rb") as file:
+    with may_read(path), path.open("rb") as file:
         header = file.read(_HEADER_BYTES)
     if len(header) < _HEADER_BYTES or not header.startswith(_MAGIC):
         raise StoreBroken(f"{path.name} is not a chat database, or its beginning is damaged.")
@@ -162,8 +162,10 @@ def _prepare_private(path: Path) -> None:
     with disk_errors(path):
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         _tighten(path.parent, 0o700)
-        if not os.access(path.parent, os.W_OK | os.X_OK) or (path.exists() and not os.access(path, os.W_OK)):
+        if not os.access(path.parent, os.W_OK | os.X_OK):
             raise ReadOnly(f"Flint may not write the chats to {path.parent}.")
+        if path.exists() and not os.access(path, os.W_OK):
+            raise ReadOnly(f"Flint may not write to {path}.", "Make the file writable, or set FLINT_HOME to another folder.")
         with contextlib.suppress(FileExistsError):
             os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
         _tighten(path, 0o600)
@@ -176,7 +178,7 @@ def _tighten(path: Path, mode: int) -> None:
     shared = found.st_uid != os.geteuid() or found.st_mode & stat.S_ISVTX or Path.home().is_relative_to(path.absolute())
     if wide and not shared:
         with contextlib.suppress(OSError):  # A read-only or foreign file system: what follows says so where it matters.
-            path.chmod(mode)
+            path.chmod(stat.S_IMODE(found.st_mode) & mode)
 
 
 def _connect(path: Path) -> sqlite3.Connection:
@@ -240,7 +242,7 @@ def _wal(path: Path) -> Path:
 
 def _size(path: Path) -> int:
     """Bytes of a file, 0 where there is none. Raises `ReadOnly` where the folder may not be looked into."""
-    with disk_errors(path):
+    with may_read(path):
         try:
             return path.stat().st_size
         except (FileNotFoundError, NotADirectoryError):

@@ -1,12 +1,15 @@
 """`flint cache`: the prefix cache's folder on disk."""
 
 import dataclasses
+import os
 from typing import Annotated
 
 import typer
 
 from engine.cache.disk import DiskCache, prefix_folder
 from engine.cli.output import print_json, say
+from engine.core.disk import check_readable
+from engine.core.errors import ReadOnly
 from engine.core.paths import locate
 from engine.core.preferences import Preferences
 from engine.core.setting import GB
@@ -34,6 +37,8 @@ def clear(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] =
     before = disk.use()
     disk.clear()
     after = disk.use()
+    if after.files and not all(os.access(folder, os.W_OK | os.X_OK) for folder in disk.folders()):
+        raise ReadOnly(f"Flint may not delete what is in {disk.root}.", "Make the folders in it writable, then try again.")
     removed = before.size_bytes - after.size_bytes
     if as_json:
         print_json({"removed_files": before.files - after.files, "removed_bytes": removed})
@@ -44,4 +49,5 @@ def clear(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] =
 def _disk() -> DiskCache:
     paths = locate()
     limit = int(float(Preferences(paths.settings).get("prefix_cache_disk") or 0) * GB)
+    check_readable(prefix_folder(paths))
     return DiskCache(prefix_folder(paths), limit)

@@ -19,6 +19,7 @@ from engine.cache.disk import DiskCache, prefix_folder
 from engine.chats.store import ChatStore
 from engine.cli.models import open_library
 from engine.cli.output import plain, print_json
+from engine.core.disk import check_readable
 from engine.core.errors import FlintError
 from engine.core.machine import THIS_MACHINE
 from engine.core.paths import Paths, locate, resource
@@ -124,8 +125,8 @@ def _resources() -> Iterator[Check]:
 
 def _folders(paths: Paths) -> Iterator[Check]:
     for name, folder in (("Data folder", paths.data), ("Cache folder", paths.cache), ("Settings folder", paths.config)):
-        existing = next(parent for parent in (folder, *folder.parents) if parent.exists())
-        if not os.access(existing, os.W_OK):
+        existing = next(parent for parent in (folder, *folder.parents) if os.access(parent, os.F_OK))
+        if not os.access(existing, os.R_OK | os.W_OK | os.X_OK):
             yield Check(
                 name, "problem", f"{folder} can't be written", "Make it writable, or set FLINT_HOME to a folder that is."
             )
@@ -134,6 +135,7 @@ def _folders(paths: Paths) -> Iterator[Check]:
 
 
 def _settings(paths: Paths) -> Iterator[Check]:
+    check_readable(paths.settings)
     if not paths.settings.exists():
         yield Check("Settings", "ok", "all at their defaults")
         return
@@ -143,6 +145,7 @@ def _settings(paths: Paths) -> Iterator[Check]:
 
 
 def _chats(paths: Paths) -> Iterator[Check]:
+    check_readable(paths.chats)
     if not paths.chats.exists():
         yield Check("Chats", "ok", "none yet")
         return
@@ -157,6 +160,7 @@ def _prefix_cache(paths: Paths) -> Iterator[Check]:
     """What is kept of chats that were read; the folder holds what people wrote, so nobody else may look into it."""
     limit = int(float(Preferences(paths.settings).get("prefix_cache_disk") or 0) * GB)
     disk = DiskCache(prefix_folder(paths), limit)
+    check_readable(disk.root)
     use = disk.use()
     bound = f"at most {size_text(limit)}" if limit else "turned off"
     detail = f"{count_text(use.files, 'file')}, {size_text(use.size_bytes)}, {bound}, {disk.root}"
@@ -167,7 +171,10 @@ def _prefix_cache(paths: Paths) -> Iterator[Check]:
 
 
 def _models() -> Iterator[Check]:
-    entries = open_library().entries()
+    library = open_library()
+    for folder in library.closed_folders():
+        yield Check("Models", "problem", f"{folder} can't be read", "Give yourself the right to read it.")
+    entries = library.entries()
     usable = [entry for entry in entries if not entry.problem]
     if not usable:
         yield Check("Models", "note", f"none on {THIS_MACHINE}", "Import one: flint models import FILE.gguf")

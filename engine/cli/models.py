@@ -51,7 +51,10 @@ def open_library() -> Library:
 @commands.command("list", help=f"List the models on {THIS_MACHINE}.")
 def list_models(as_json: JsonFlag = False) -> None:
     """List what the library has."""
-    entries = open_library().entries()
+    library = open_library()
+    for folder in library.closed_folders():
+        note(f"What is in {folder} is not listed: Flint may not read it. Give yourself the right to.")
+    entries = library.entries()
     if as_json:
         print_json([dataclasses.asdict(entry) for entry in entries])
         return

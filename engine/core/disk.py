@@ -28,6 +28,27 @@ def disk_errors(path: Path, read_only: str | None = None) -> Iterator[None]:
         raise
 
 
+@contextlib.contextmanager
+def may_read(path: Path) -> Iterator[None]:
+    """Turn “may not read” while reading `path`, a file of Flint's own, into `ReadOnly`; let the rest pass.
+
+    It names the folder that may not be looked into, where that is the reason.
+    """
+    try:
+        yield
+    except PermissionError as error:
+        closed = next((folder for folder in reversed(path.parents) if not os.access(folder, os.X_OK)), path)
+        hint = "Give yourself the right to read and write it, or set FLINT_HOME to another folder."
+        raise ReadOnly(f"Flint may not read {closed}.", hint) from error
+
+
+def check_readable(path: Path) -> None:
+    """Raise `ReadOnly` where `path`, of Flint's own, is there or may be, and may not be read."""
+    with may_read(path):
+        if path.exists() and not os.access(path, os.R_OK):
+            raise PermissionError
+
+
 def write_whole(path: Path, texts: Iterable[str], *, private: bool = False) -> None:
     """Write texts to a file as UTF-8: one that was there is replaced by the whole new one, or stays as it was.
 

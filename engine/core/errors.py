@@ -153,7 +153,7 @@ class DiskFull(FlintError):
 
 
 class ReadOnly(FlintError):
-    """A folder that Flint must write to cannot be written."""
+    """A folder that Flint must write to cannot be written, or a file of its own not be read."""
 
     code = "read-only"
     exit_code = 21

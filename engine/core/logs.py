@@ -16,6 +16,7 @@ def keep_log(paths: Paths) -> None:
         earlier.close()
     logger.addHandler(logging.NullHandler())
     logger.propagate = False
+    logging.raiseExceptions = False  # A line that can't be written is no reason to write a traceback to the terminal.
     try:
         paths.cache.mkdir(parents=True, exist_ok=True, mode=0o700)
     except OSError:

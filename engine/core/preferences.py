@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
-from engine.core.disk import disk_errors, write_whole
+from engine.core.disk import disk_errors, may_read, write_whole
 from engine.core.errors import SettingsError
 from engine.core.json_file import read_object
 from engine.core.setting import Value
@@ -22,6 +22,7 @@ class Preferences:
     Beside them stand those that people set for one model, by its id, and named sections that others keep here.
 
     A file that can't be read or does not parse is moved aside, never overwritten; `notice` then says so, and defaults apply.
+    One that this user may not read is left as it is: making this then raises `ReadOnly`.
     What a newer Flint stored beside the settings known here is kept.
     """
 
@@ -96,7 +97,8 @@ class Preferences:
 
     def _load(self) -> None:
         try:
-            stored = read_object(self._path)
+            with may_read(self._path):
+                stored = read_object(self._path)
             values = stored.get("values")
             if not isinstance(values, dict):
                 raise ValueError("values is not an object")

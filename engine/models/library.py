@@ -15,7 +15,7 @@ from engine.models import lmstudio, ollama, starter
 from engine.models.content_sample import content_sample
 from engine.models.duplicates import Duplicates
 from engine.models.entries import GgufEntries, cached_entry, entry_of, folder_entry
-from engine.models.folders import visible_folders
+from engine.models.folders import is_closed, visible_folders
 from engine.models.gguf_header import first_parts, parts_there
 from engine.models.huggingface_cache import CachedRepository, cache_folder, cached_repositories
 from engine.models.names import full_name, human_name
@@ -61,6 +61,10 @@ class Library:
         return tuple(
             sorted(found, key=lambda entry: (entry.problem != "", entry.kind != "mlx", entry.name.casefold(), entry.id))
         )
+
+    def closed_folders(self) -> list[Path]:
+        """Return the folders of models that are there and may not be read: what is in them is not found."""
+        return [folder for folder in (self._own, self._cache) if is_closed(folder)]
 
     def places(self) -> Iterator[ModelEntry]:
         """Yield every place that holds a model, Flint's own first; no two have the same id."""
@@ -126,7 +130,8 @@ class Library:
             return self._at(path.absolute(), entries)
         if path.is_absolute() or name.startswith((".", "~")) or path.suffix == ".gguf":
             raise ModelNotFound(f"There is no file or folder {path}.", "Check the path. " + ModelNotFound.default_hint)
-        raise ModelNotFound(f"There is no model “{name}” on {THIS_MACHINE}.", _hint(name, entries))
+        closed = "".join(f" Flint may not read {folder}; give yourself the right to." for folder in self.closed_folders())
+        raise ModelNotFound(f"There is no model “{name}” on {THIS_MACHINE}.", _hint(name, entries) + closed)
 
     def name_of(self, path: Path) -> str:
         """Return what the model at a path of another app's is called; "" where the file's own name says it."""
@@ -156,7 +161,7 @@ class Library:
         for folder in visible_folders(self._own):
             if source is not None and _comes_from(folder, source):
                 continue  # The starter's entry stands for it.
-            if any(next(folder.glob(pattern), None) for pattern in _MODEL_FILES):
+            if is_closed(folder) or any(next(folder.glob(pattern), None) for pattern in _MODEL_FILES):
                 record = read_record(folder)
                 name = record.name if record is not None else human_name(folder.name)
                 yield folder_entry(folder, "flint", folder.name, name)

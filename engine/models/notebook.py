@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from engine.core.disk import disk_errors, write_whole
+from engine.core.disk import check_readable, disk_errors, write_whole
 from engine.core.json_file import read_object
 from engine.core.record import Record
 from engine.models.naming import plain_name
@@ -32,7 +32,7 @@ class ModelNote(Record):
 class Notebook:
     """The notes by the models' ids. Read anew when the file changed: a window and a terminal may both write.
 
-    A file that can't be read is moved aside at the next write, never overwritten.
+    A damaged file is moved aside, never overwritten; one that may not be read is left as it is, and nothing is noted.
     """
 
     def __init__(self, path: Path) -> None:
@@ -84,6 +84,7 @@ class Notebook:
             lock.parent.mkdir(parents=True, exist_ok=True)
             with lock.open("w") as held:
                 fcntl.flock(held, fcntl.LOCK_EX)
+                check_readable(self._path)
                 self._look()
                 yield
 
@@ -100,6 +101,8 @@ class Notebook:
         try:
             models = read_object(self._path)["models"]
             self._notes = {model_id: _note(values) for model_id, values in models.items()}
+        except PermissionError:
+            self._known, self._notes = (0, 0), {}
         except (OSError, ValueError, KeyError, AttributeError):
             self._notes = {}
             with contextlib.suppress(OSError):

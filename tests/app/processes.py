@@ -12,10 +12,10 @@ LONG_S = 120
 
 
 @contextlib.contextmanager
-def flint_window(what, **options):
-    """Start a window with somebody at it (see `run_flint`); the process is gone afterwards, whatever happened."""
+def flint_window(what, *, before=(), **options):
+    """Start a window with somebody at it (see `run_flint`), by a command `before` it; it is gone afterwards, whatever happened."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "tests.app.run_flint", what],
+        [*before, sys.executable, "-m", "tests.app.run_flint", what],
         cwd=ROOT,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -37,14 +37,14 @@ def next_fact(process):
     return json.loads(line)
 
 
-def run_window(what):
-    """Run a window to its end; return (exit status, what was said, stderr)."""
-    with flint_window(what) as process:
+def run_window(what, **options):
+    """Run a window to its end; return (exit status, what was said, stderr). `options` as of `flint_window`."""
+    with flint_window(what, **options) as process:
         out, err = process.communicate(timeout=LONG_S)
         return process.returncode, [json.loads(line) for line in out.splitlines()], err
 
 
-def flint(*arguments, **options):
-    """Run `flint` with arguments (without any: its window) to its end."""
-    command = [sys.executable, "-m", "app", *arguments]
+def flint(*arguments, before=(), **options):
+    """Run `flint` with arguments (without any: its window) to its end, by a command `before` it."""
+    command = [*before, sys.executable, "-m", "app", *arguments]
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=LONG_S, check=False, **options)
