@@ -247,6 +247,8 @@ class Hub:
         except HubError:
             raise
         except Exception as error:
+            if self._closed:
+                raise EngineStopped("Flint is closing.") from error
             told = refusal(error, model_id, self.page(model_id) if model_id else "", has_token=bool(self._token()))
             if told is None:
                 raise

@@ -6,6 +6,7 @@ import pytest
 from PySide6.QtCore import QThread
 
 from app.bridge import Bridge, joined
+from engine.core.errors import EngineStopped
 from engine.core.facts import Message
 from engine.core.hub_messages import DescribeHub
 from engine.core.messages import (
@@ -191,6 +192,21 @@ def test_bridge_that_was_never_started_can_be_closed():
 
 def test_an_answer_of_the_hubs_after_the_closing_wakes_nobody(ears, qtbot, monkeypatch):
     """The window is gone by then, and what would be woken with it: a thread that is at it then can crash."""
+    asked, answer = threading.Event(), threading.Event()
+    monkeypatch.setattr("engine.models.hub.Hub.describe", lambda *_: (asked.set(), answer.wait()))
+    ears.bridge.send(DescribeHub("asked", "org/model"))
+    qtbot.waitUntil(asked.is_set)
+    ears.bridge.close()
+    woken = []
+    ears.bridge._woken.connect(lambda: woken.append(1))
+    answer.set()
+    answers = ears.bridge._connection.events
+    qtbot.waitUntil(lambda: not answers.empty())
+    qtbot.wait(50)
+    assert woken == []
+
+
+def test_what_the_hub_is_asked_ends_with_the_closing(ears, qtbot, monkeypatch):
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
     with Hub() as hub:
         monkeypatch.setenv("HF_ENDPOINT", hub.base)
@@ -198,9 +214,4 @@ def test_an_answer_of_the_hubs_after_the_closing_wakes_nobody(ears, qtbot, monke
         ears.bridge.send(DescribeHub("asked", "org/model"))
         qtbot.waitUntil(lambda: bool(hub.asked))
         ears.bridge.close()
-        woken = []
-        ears.bridge._woken.connect(lambda: woken.append(1))
-    answers = ears.bridge._connection.events
-    qtbot.waitUntil(lambda: not answers.empty())
-    qtbot.wait(50)
-    assert woken == []
+        assert ears.end("asked").error.code == EngineStopped.code
