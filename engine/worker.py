@@ -1,11 +1,8 @@
 """The engine thread: commands in, events out. MLX is imported, used and let go on this one thread."""
 
 import atexit
-import contextlib
-import gc
 import logging
 import queue
-import sys
 import threading
 import time
 from collections import deque
@@ -48,26 +45,22 @@ from engine.core.messages import (
 )
 from engine.core.thread_end import wait_until_gone
 from engine.counting import Counting
-from engine.hardware.meters import mlx_counters, read_memory
 from engine.inference.blas import prefer_system_blas
 from engine.models.choice import preferred
 from engine.models.in_use import in_use
 from engine.models.integrity import check_folder
 from engine.models.library import Library
 from engine.models.naming import new_name
-from engine.models.superseded import sweep
 from engine.pool import closing
+from engine.resident import Resident, give_memory_back, leave_mlx
 
 if TYPE_CHECKING:
-    from engine.cache.prefix import PrefixCache
     from engine.session import Session
 
 logger = logging.getLogger("flint.engine")
 
 MEMORY_EVERY_S = 0.5
 IDLE_MEMORY_EVERY_S = 2.0
-SPARE_BUFFERS_BYTES = 512 << 20
-"""What MLX may keep of freed buffers; without a limit it keeps all."""
 
 
 @dataclass
@@ -94,11 +87,7 @@ class Worker:
     _waiting: deque[_Job] = field(default_factory=deque)
     _running: _Job | None = None
     _counting: Counting = field(init=False)
-    _session: "Session | None" = None
-    _weights: Weights = "auto"
-    _asked_as: str = ""
-    _use: contextlib.ExitStack = field(default_factory=contextlib.ExitStack)
-    _used_path: str = ""
+    _resident: Resident = field(init=False)
     _stopping: bool = False
     _closed: bool = False
     _gate: threading.RLock = field(default_factory=threading.RLock)
@@ -107,7 +96,9 @@ class Worker:
     _thread: threading.Thread | None = None
 
     def __post_init__(self) -> None:
-        self._counting = Counting(lambda request: self._matching(request.model_id, request.weights), lambda: not self._running)
+        self._resident = Resident(self.upkeep)
+        held = self._resident.matching
+        self._counting = Counting(lambda request: held(request.model_id, request.weights), lambda: not self._running)
 
     def start(self) -> None:
         """Start the engine thread. It is joined when the program ends, also where nobody called `close`.
@@ -146,8 +137,7 @@ class Worker:
 
     def let_go(self, path: str) -> None:
         """Let the model at a path be removed: whoever asks that here knows that it is loaded here. Any thread may call it."""
-        if path == self._used_path:
-            self._use.close()
+        self._resident.let_go(path)
 
     # -- the loop ---------------------------------------------------------------------------------------------------
 
@@ -167,7 +157,7 @@ class Worker:
         finally:
             self._refuse_all()
             self._drop_session()
-            self._leave_mlx()
+            leave_mlx()
 
     def _refuse_all(self) -> None:
         """Close the inbox and end every request that is still in it or waits."""
@@ -181,7 +171,7 @@ class Worker:
 
     def _longest_wait_s(self) -> float:
         """How long to wait for a command: until the gauges want memory again, or the idle model's time is up."""
-        if not self._session or not self.unload_after_s:
+        if not self._resident.session or not self.unload_after_s:
             return IDLE_MEMORY_EVERY_S
         left = self._last_used + self.unload_after_s - time.monotonic()
         return max(0.01, min(IDLE_MEMORY_EVERY_S, left))
@@ -208,7 +198,7 @@ class Worker:
             self.unload_after_s = command.seconds
             self._end(job, Finished(command.request_id))
         elif isinstance(command, SetPrefixCache):
-            self.upkeep.set_bounds(self._cache, command.memory_bytes, command.disk_bytes)
+            self.upkeep.set_bounds(self._resident.cache, command.memory_bytes, command.disk_bytes)
             self._end(job, Finished(command.request_id))
         elif isinstance(command, CountPrompt):
             self._counting.ask(command, job.connection)
@@ -253,8 +243,8 @@ class Worker:
         finally:
             self._end(job, Finished(job.command.request_id))
             self._running = None
-        if isinstance(job.command, LoadModel | Generate | QuantizeModel) and self._session is None:
-            self._give_memory_back()  # What a load that ended early had read is free only now that its error is gone.
+        if isinstance(job.command, LoadModel | Generate | QuantizeModel) and self._resident.session is None:
+            give_memory_back()  # What a load that ended early had read is free only now that its error is gone.
 
     def _end(self, job: _Job, event: Event) -> None:
         """Send the one event that ends a job; later ones are dropped."""
@@ -284,15 +274,15 @@ class Worker:
             case QuantizeModel() as command:
                 self._quantize(job, command)
             case ForgetChats(_, chat_ids):
-                self.upkeep.forget_chats(self._cache, chat_ids)
+                self.upkeep.forget_chats(self._resident.cache, chat_ids)
             case ClearPrefixCache():
-                self.upkeep.clear(self._cache)
+                self.upkeep.clear(self._resident.cache)
             case Generate() as command:
                 self._generate(job, command)
             case InspectPrompt(request_id, prompt):
-                if self._session is None:
+                if self._resident.session is None:
                     raise NoModelLoaded("No model is loaded, so there is no prompt to show.")
-                job.connection.put(self._session.inspect(prompt, request_id, writing=job.between))
+                job.connection.put(self._resident.session.inspect(prompt, request_id, writing=job.between))
 
     # -- jobs -------------------------------------------------------------------------------------------------------
 
@@ -317,8 +307,6 @@ class Worker:
 
     def _load(self, job: _Job, model_id: str, weights: Weights, guard: MemoryGuard) -> "Session":
         from engine.inference.load_guard import check_room
-        from engine.inference.loader import load
-        from engine.session import Session
 
         if held := self._held(job, model_id, weights):
             return held
@@ -338,29 +326,21 @@ class Worker:
             if self._asked_to_stop():
                 raise Stopped
 
-        import mlx.core as mx
-
-        mx.set_cache_limit(SPARE_BUFFERS_BYTES)
         try:
-            self._used_path = entry.path
-            self._use.callback(sweep, Path(entry.path))  # Last of all: an update may have waited for it.
-            self._use.enter_context(in_use(Path(entry.path), entry.name))
-            template = self.library.notebook.of(entry.id).template
-            self._session = Session(load(entry, weights, progress, template), self.upkeep.memory, self.upkeep.disk)
+            session = self._resident.take(entry, model_id, weights, self.library.notebook.of(entry.id).template, progress)
             self.library.notebook.used(entry.id)
         except BaseException:  # The model before it is gone too, whoever asked for this one.
             self._drop_session()
             self._broadcast(ModelUnloaded(job.command.request_id))
             raise
-        self._weights, self._asked_as = weights, model_id
-        self._broadcast(ModelLoaded(job.command.request_id, self._session.loaded.facts))
+        self._broadcast(ModelLoaded(job.command.request_id, session.loaded.facts))
         self._measure(job.connection, job.command.request_id)
-        return self._session
+        return session
 
     def _quantize(self, job: _Job, command: QuantizeModel) -> None:
         from engine.inference.quantize import carry_out
 
-        if self._session is not None:
+        if self._resident.session is not None:
             self._drop_session()
             self._broadcast(ModelUnloaded(command.request_id))
 
@@ -376,14 +356,9 @@ class Worker:
 
         entry = self.library.find(model_id)
         outcome = set_template(entry, self.library.notebook, template)
-        if self._session is not None and self._session.loaded.facts.id == entry.id:
-            from engine.inference.loader import with_template
-            from engine.session import Session
-
-            loaded = with_template(self._session.loaded, Path(entry.path), template)
+        if self._resident.session is not None and self._resident.session.loaded.facts.id == entry.id:
             self._counting.drop()
-            self.upkeep.leave(self._session.cache)
-            self._session = Session(loaded, self.upkeep.memory, self.upkeep.disk)
+            self._resident.use_template(Path(entry.path), template)
         return outcome
 
     def _held(self, job: _Job, model_id: str, weights: Weights) -> "Session | None":
@@ -391,16 +366,10 @@ class Worker:
 
         An empty id means any model.
         """
-        session = self._matching(model_id, weights)
+        session = self._resident.matching(model_id, weights)
         if session:
             job.connection.put(ModelLoaded(job.command.request_id, session.loaded.facts))
         return session
-
-    def _matching(self, model_id: str, weights: Weights) -> "Session | None":
-        session = self._session
-        if session and (not model_id or (weights == self._weights and model_id in (session.loaded.facts.id, self._asked_as))):
-            return session
-        return None
 
     def _preferred(self) -> ModelEntry:
         entry = preferred(self.library.entries())
@@ -422,20 +391,16 @@ class Worker:
 
     def _tick(self) -> None:
         idle = time.monotonic() - self._last_used
-        if self._session and self.unload_after_s and idle >= self.unload_after_s:
+        if self._resident.session and self.unload_after_s and idle >= self.unload_after_s:
             self._drop_session()
             self._broadcast(ModelUnloaded("", idle=True))
         for connection in self._connections:
             self._measure(connection, "")
-        self.upkeep.idle(self._cache, self._wanted)
+        self.upkeep.idle(self._resident.cache, self._wanted)
 
     def _wanted(self) -> bool:
         """Whether somebody waits for this thread."""
         return not self._inbox.empty() or not threading.main_thread().is_alive()
-
-    @property
-    def _cache(self) -> "PrefixCache | None":
-        return self._session.cache if self._session else None
 
     def _measure_if_due(self, job: _Job) -> None:
         if time.monotonic() - self._last_memory > MEMORY_EVERY_S:
@@ -444,42 +409,16 @@ class Worker:
     def _measure(self, connection: Connection, request_id: str) -> None:
         """Send a memory reading; do without where the system gives none: a gauge must not end a reply."""
         self._last_memory = time.monotonic()
-        session = self._session
         try:
-            reading = read_memory(
-                mlx_counters() if "mlx.core" in sys.modules else (0, 0, 0),
-                weights=session.loaded.facts.weights_bytes if session else 0,
-                kv=session.cache.nbytes if session else 0,
-                working_set=session.loaded.device.working_set_bytes if session else None,
-            )
+            reading = self._resident.read_memory()
         except Exception:
             logger.exception("memory could not be read")
             return
         connection.put(MemoryMeasured(request_id, reading))
 
     def _drop_session(self) -> None:
-        """Save what was read, drop every reference to the model, then give MLX's spare buffers back."""
         self._counting.drop()
-        if self._session is not None:
-            self.upkeep.leave(self._session.cache)
-            self._session = None
-            self._give_memory_back()
-        self._use.close()
-
-    def _leave_mlx(self) -> None:
-        """Let what still computes end, and let go of this thread's streams, as MLX asks of every thread that ends."""
-        if "mlx.core" in sys.modules:
-            import mlx.core as mx
-
-            mx.synchronize()
-            mx.clear_streams()
-
-    def _give_memory_back(self) -> None:
-        if "mlx.core" in sys.modules:
-            import mlx.core as mx
-
-            gc.collect()
-            mx.clear_cache()
+        self._resident.drop()
 
     def _broadcast(self, event: Event) -> None:
         for connection in self._connections:

@@ -50,7 +50,7 @@ class Run:
 
 def loaded_model(host: Host) -> Any:
     """What the engine of `host` has loaded (`engine.inference.loader.Loaded`): the same arrays then serve both sides."""
-    session = host._worker._session
+    session = host._worker._resident.session
     assert session is not None
     return session.loaded
 

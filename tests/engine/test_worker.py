@@ -321,7 +321,7 @@ def test_memory_that_cannot_be_read_does_not_end_a_reply(worker, monkeypatch):
     def unreadable(*_, **__):
         raise OSError("/proc is gone")
 
-    monkeypatch.setattr("engine.worker.read_memory", unreadable)
+    monkeypatch.setattr("engine.resident.read_memory", unreadable)
     events = finish(worker.connect(), generate("a"))
     assert isinstance(events[-1], Finished)
     assert MemoryMeasured not in [type(event) for event in events]

@@ -62,7 +62,7 @@ def test_line_follows_context_precision_and_scope_with_the_guards_own_figures(qt
     config = json.loads((folder / "config.json").read_text())
     with open_window(qtbot) as flint:
         flint.wait_ready()
-        element_bytes = flint.window.bridge._host._worker._session.loaded.element_bytes
+        element_bytes = flint.window.bridge._host._worker._resident.session.loaded.element_bytes
 
         def needs(context, bits):
             return size_text(predict(config, context=context, kv_bits=bits, element_bytes=element_bytes).kv_bytes)
