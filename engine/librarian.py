@@ -7,8 +7,6 @@ from pathlib import Path
 
 from engine.core.connection import Connection
 from engine.core.daemon_pool import DaemonPool
-from engine.core.errors import FlintError
-from engine.core.hub_facts import HubModel
 from engine.core.hub_messages import (
     AskHubAccount,
     CancelDownload,
@@ -107,14 +105,8 @@ class Librarian:
         found = list(models)
         with DaemonPool(AT_ONCE, "flint-configs") as pool:
             for start in range(0, len(found), BATCH):
-                found[start : start + BATCH] = pool.map(self._configured, found[start : start + BATCH])
+                found[start : start + BATCH] = pool.map(self.hub.configured, found[start : start + BATCH])
                 yield HubFound(command.request_id, tuple(found), more)
-
-    def _configured(self, model: HubModel) -> HubModel:
-        try:
-            return self.hub.configured(model)
-        except FlintError:
-            return model  # What was found is shown all the same.
 
     def _describe(self, command: Command) -> Iterator[Event]:
         assert isinstance(command, DescribeHub)

@@ -115,14 +115,12 @@ class Hub:
             return [described(ModelInfo(**each)) for each in found]
 
     def configured(self, model: HubModel) -> HubModel:
-        """Return a model with what its config.json says; as it was where there is none that can be read."""
+        """Return a model with what its config.json says; as it was where that does not come: what was found is shown anyway."""
         if model.gate or model.quantization == GGUF:
             return model  # Its files are not given to everybody: a search must not end in a refusal. A GGUF needs no config.
         try:
             return with_config(model, self.text(model.id, CONFIG))
-        except HubError as error:
-            if error.passing:
-                raise
+        except (HubError, EngineStopped):
             return model
 
     def describe(self, model_id: str) -> HubDetail:

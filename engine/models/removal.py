@@ -137,6 +137,7 @@ def _dispose(path: Path, for_good: bool) -> tuple[int, str]:
         return freed, str(move_to_trash(path))
     # Out of sight in one step: a deletion that is cut short leaves no half model in the list.
     hidden = path.with_name(f".removed-{path.name}")
+    shutil.rmtree(hidden, ignore_errors=True)  # Of one that was.
     path.rename(hidden)
     shutil.rmtree(hidden)
     return freed, ""

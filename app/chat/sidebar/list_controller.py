@@ -94,8 +94,8 @@ class ChatListController(StoreWork):
     def toggle_pinned(self) -> None:
         """Pin the selected chats; where all of them are pinned, let go of them."""
         chosen = self.acted_on()
-        pinned = {chat.id for chat in self._store.chats() if chat.pinned} if chosen else set()
         if chosen:
+            pinned = {chat.id for chat in self._listing.chats if chat.pinned}
             self.pin(chosen, not pinned.issuperset(chosen))
 
     def pin(self, chat_ids: tuple[str, ...], pinned: bool) -> None:
@@ -136,14 +136,14 @@ class ChatListController(StoreWork):
             pending = self._replies.of_chat(chat_id)
             if pending:
                 self._replies.stop(pending)
+        titles = {chat.id: chat.title for chat in self._listing.chats}
         if not self.do(lambda: self._store.delete_chats(chat_ids)):
             return
         opened = self._chat.chat_id if self._chat.chat_id in chat_ids else None
         if opened:
             self._chat.open(None)
         if len(chat_ids) == 1:
-            title = next((chat.title for chat in self._store.trash() if chat.id == chat_ids[0]), "") or UNTITLED
-            told = f"“{title}” was deleted."
+            told = f"“{titles.get(chat_ids[0]) or UNTITLED}” was deleted."
         else:
             told = f"{count_text(len(chat_ids), 'chat')} were deleted."
         toast = self._toaster.show(told, action=("Undo", lambda: self._restore(chat_ids, opened)))

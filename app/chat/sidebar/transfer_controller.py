@@ -94,7 +94,7 @@ class TransferController(QObject):
         with telling(self.failed):
             folder = self._folder()
             if len(chat_ids) == 1:
-                name = safe_name(self._store.read_chat(chat_ids[0]).chat.title)
+                name = safe_name(self._store.chat(chat_ids[0]).title)
                 ending = "json" if form == "json" else "md"
                 filters = {"markdown": _MARKDOWN, "json": _JSON}.get(form, f"{_MARKDOWN};;{_JSON}")
                 self._ask_where(chat_ids, f"{name}.{ending}", filters, folder)

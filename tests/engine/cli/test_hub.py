@@ -78,6 +78,12 @@ def test_search_lists_what_fits_as_json(server, capsys):
     assert json.loads(lines(capsys)[0][0])[0]["fits"] is None
 
 
+def test_a_config_that_does_not_come_keeps_nothing_that_was_found_back(server, capsys):
+    server.fault("config.json", status=429, times=None)
+    assert run(["models", "search", "small", "--json"]) == 0
+    assert [found["id"] for found in json.loads(lines(capsys)[0][0])] == [NAME]
+
+
 def test_search_by_task_and_by_size(server, capsys):
     server.add(Repository("org/Large-7B-8bit", tags=["mlx", "conversational"], downloads=9, parameters={"U32": 2 * 10**9}))
     server.add(Repository("org/Untold", tags=["mlx", "conversational"], downloads=8))

@@ -73,6 +73,15 @@ def test_one_deleted_for_good_is_in_no_trash(flint_home, tiny, trash):
     assert not trash.exists()
 
 
+def test_a_deletion_that_was_cut_short_stands_in_no_later_ones_way(flint_home, tiny, trash):
+    folder = flint_home / "models" / "mine"
+    shutil.copytree(tiny, folder)
+    shutil.copytree(tiny, folder.with_name(".removed-mine"))
+    remove(library().find("mine"), for_good=True)
+    assert [*folder.parent.iterdir()] == []
+    assert not trash.exists()
+
+
 def test_what_the_trash_refuses_stays(flint_home, tiny, trash):
     shutil.copytree(tiny, flint_home / "models" / "mine")
     trash.parent.mkdir(parents=True)
