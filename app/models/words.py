@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from engine.core import sizes
 from engine.core.facts import ModelEntry
 from engine.core.sizes import GIGABYTE, MEGABYTE, file_size_text
-from engine.models.fact_words import origin_badge
+from engine.models.fact_words import origin_badge, total_bytes
 
 SEPARATOR = "  ·  "
 size_text = file_size_text
@@ -41,8 +41,7 @@ def disk_use(entries: Sequence[ModelEntry]) -> str:
     """Return what all models take on the disk, each copy counted: “7 models, 16.9 GB on disk”; "" without any."""
     if not entries:
         return ""
-    total = sum(entry.disk_bytes + sum(copy.size_bytes for copy in entry.copies) for entry in entries)
-    return f"{sizes.count_text(len(entries), 'model')}, {size_text(total)} on disk"
+    return f"{sizes.count_text(len(entries), 'model')}, {size_text(total_bytes(entries))} on disk"
 
 
 def stored_as(entry: ModelEntry) -> str:

@@ -117,11 +117,6 @@ def used_text(used_at: float, now: float) -> str:
     return day.isoformat()
 
 
-def total_bytes(entries: tuple[ModelEntry, ...]) -> int:
-    """Return what all models take on the disk, wherever they are."""
-    return sum(entry.disk_bytes + sum(copy.size_bytes for copy in entry.copies) for entry in entries)
-
-
 def _show(entry: ModelEntry, as_json: bool, text: Callable[[ModelEntry], str]) -> None:
     if as_json:
         print_json(dataclasses.asdict(entry))

@@ -22,7 +22,7 @@ from engine.core.preferences import Preferences
 from engine.core.settings import BY_NAME
 from engine.core.sizes import size_text
 from engine.host import Host
-from engine.models.fact_words import ORIGINS, facts_of, remedy
+from engine.models.fact_words import ORIGINS, facts_of, remedy, total_bytes
 from engine.models.facts import read_facts
 from engine.models.fit import LARGEST_CHUNK
 from engine.models.library import Library
@@ -62,7 +62,7 @@ def list_models(as_json: JsonFlag = False) -> None:
         note(f"There is no model on {THIS_MACHINE} yet. Import one: flint models import FILE.gguf")
         return
     print_table(LISTED, [_row(entry) for entry in entries])
-    note(f"In all {size_text(keep.total_bytes(entries))}.")
+    note(f"In all {size_text(total_bytes(entries))}.")
 
 
 def _row(entry: ModelEntry) -> tuple[str, ...]:

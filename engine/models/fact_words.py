@@ -1,6 +1,7 @@
 """A model's facts in words and figures, as the models window and `flint models info` tell them."""
 
 import datetime
+from collections.abc import Iterable
 from pathlib import Path
 
 from engine.core.errors import FlintError
@@ -98,6 +99,11 @@ def remedy(entry: ModelEntry) -> str:
         again = f"Go on with it under Discover, or in a terminal: flint models pull {entry.id}"
         return "It can be used as soon as it is here." if entry.download == "running" else again
     return "Choose another model: Flint does not run this kind yet." if entry.unsupported else _REMEDIES[entry.origin]
+
+
+def total_bytes(entries: Iterable[ModelEntry]) -> int:
+    """Return what all models take on the disk, each copy counted."""
+    return sum(entry.disk_bytes + sum(copy.size_bytes for copy in entry.copies) for entry in entries)
 
 
 def _read(entry: ModelEntry) -> Facts | None:
