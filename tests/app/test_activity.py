@@ -175,12 +175,12 @@ def test_context_ring_stays_when_a_message_did_not_fit(flint, when):
 
 
 def test_context_ring_while_a_reply_is_written_tells_of_the_reply(writing):
-    flint, _ = writing
+    flint, pending = writing
     flint.type("What comes next")
     before = ring(flint).text
-    asked = counted(flint)
-    flint.wait(lambda: ring(flint).text != before)
-    assert not ring(flint).text.startswith(f"{asked:,} / ")
+    assert counted(flint)
+    flint.wait(lambda: ring(flint).text not in (before, f"{newest(flint):,} / 32k"))
+    flint.wait(lambda: ring(flint).text == f"{flint.deltas(pending.request_id)[-1].context_used:,} / 32k")
 
 
 def test_context_ring_keeps_what_a_reply_really_got(flint):
