@@ -15,6 +15,8 @@ from hypothesis import HealthCheck, settings
 from engine.inference.blas import prefer_system_blas
 from tests.network_guard import stand_guard
 
+HEAVY_S = 1800
+
 settings.register_profile("flint", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("flint")  # How long an example takes is a matter of what else the machine does.
 prefer_system_blas()  # It has an effect only before the first test imports MLX, and makes the starter ten times quicker.
@@ -23,6 +25,13 @@ prefer_system_blas()  # It has an effect only before the first test imports MLX,
 def pytest_configure(config):
     """Refuse the network to everything that runs here."""
     config.network_guard = stand_guard()
+
+
+def pytest_collection_modifyitems(items):
+    """Give tests that take minutes more of them: on a busy machine two met the end that is meant for a hang."""
+    for item in items:
+        if item.get_closest_marker("heavy"):
+            item.add_marker(pytest.mark.timeout(HEAVY_S))
 
 
 def pytest_sessionfinish(session):
