@@ -8,7 +8,6 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QMessageBox
 
-from app.widgets.toast import Toast
 from engine.core.hub_facts import Download
 from engine.core.machine import THIS_MACHINE
 from engine.core.messages import Finished
@@ -251,16 +250,18 @@ def test_a_download_goes_on_at_the_next_start_and_says_so_with_the_dialog_closed
         found.wait(lambda: found.state(SLOW_ID) == "running" and found.hub.downloads.of(SLOW_ID).done_bytes)
     with open_window(qtbot) as driver:
         driver.wait(driver.toasts)
-        text, hint = driver.toasts()[0]
-        assert text == f"The download of {driver.window.place.hub.downloads.of(SLOW_ID).name} goes on."
-        assert hint.endswith("of 3 MB are here.")
-        server.faults.clear()
-        driver.wait(lambda: len(driver.toasts()) == 2)
-        assert "is ready to use" in "".join(text for text, _ in driver.toasts())
-        toast = next(toast for toast in driver.window.findChildren(Toast) if toast.text == text)
+        toast = driver.part("toast")
         driver.press(toast, "toastAction")
+        assert toast.text == f"The download of {driver.window.place.hub.downloads.of(SLOW_ID).name} goes on."
+        assert toast.hint.endswith("of 3 MB are here.")
         assert driver.window.place.dialog.isVisible()
         assert driver.part(f"download.{SLOW_ID}").isVisible()
+
+
+def said(driver, end):
+    """Wait for a message, which goes by itself; return the hint of it."""
+    driver.wait(lambda: any(text.endswith(end) for text, _ in driver.toasts()))
+    return next(hint for text, hint in driver.toasts() if text.endswith(end))
 
 
 def left_by_an_earlier_run(**states):
@@ -277,8 +278,7 @@ def test_whatever_a_crash_found_under_way_goes_on(qtbot, server, state):
     slow(server)
     left_by_an_earlier_run(large="paused", slow=state)
     with open_window(qtbot) as driver:
-        driver.wait(driver.toasts)
-        assert driver.toasts() == [("The download of Slow goes on.", "")]
+        assert said(driver, "The download of Slow goes on.") == ""
         server.faults.clear()
         driver.wait(lambda: driver.window.place.hub.downloads.of(SLOW_ID).state == "done")
         assert driver.window.place.hub.downloads.of(LARGE_ID).state == "paused"
@@ -288,8 +288,7 @@ def test_several_that_go_on_are_told_together(qtbot, server):
     slow(server)
     left_by_an_earlier_run(slow="running", large="queued")
     with open_window(qtbot) as driver:
-        driver.wait(driver.toasts)
-        assert driver.toasts() == [("2 downloads go on.", "Slow, Large.")]
+        assert said(driver, "2 downloads go on.") == "Slow, Large."
 
 
 def test_what_is_paused_or_over_stays_so_and_asks_nothing_of_the_hub(qtbot, server):
@@ -303,8 +302,7 @@ def test_what_is_paused_or_over_stays_so_and_asks_nothing_of_the_hub(qtbot, serv
 def test_one_that_stops_while_no_list_shows_it_says_why(qtbot, server):
     left_by_an_earlier_run(gated="running")
     with open_window(qtbot) as driver:
-        driver.wait(lambda: len(driver.toasts()) == 2)
-        (hint,) = [hint for text, hint in driver.toasts() if text.endswith(" stopped.")]
+        hint = said(driver, " stopped.")
         error = driver.window.place.hub.downloads.of(GATED_ID).error
         assert hint == f"{error.text} {error.hint}"
 
