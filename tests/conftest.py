@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import sys
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
@@ -23,8 +24,10 @@ prefer_system_blas()  # It has an effect only before the first test imports MLX,
 
 
 def pytest_configure(config):
-    """Refuse the network to everything that runs here."""
+    """Refuse the network to everything that runs here, and let an interrupt reach it."""
     config.network_guard = stand_guard()
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # A shell's `&` and nohup leave it ignored, for children too.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(items):

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 class Fault:
     """Does something wrong with the requests whose path matches `path`, the first `times` of them (None: always).
 
-    `status` answers so instead, with `headers` and `body`. Of a file's body: `cut_after` bytes the connection is dropped;
-    `short_by` bytes fewer are sent than the length says; `flip_at` changes one byte; `trickle_s` seconds go by between pieces
-    of `piece` bytes; from byte `crawl_from` of the file on it is one byte at a time, which ends only with the fault;
+    `status` answers so instead, with `headers` ("{asked}" in them is the address asked for) and `body`. Of a file's body:
+    `cut_after` bytes the connection is dropped; `short_by` bytes fewer are sent than the length says; `flip_at` changes one
+    byte; `trickle_s` seconds go by between pieces of `piece` bytes; from byte `crawl_from` of the file on it is one byte at a time, which ends only with the fault;
     `stall_after` so many nothing more comes; `crop_to` says and sends that the file is no longer than that;
     `ignore_range` sends the whole file though a part was asked for; `etag` names it otherwise. `drop` closes the connection
     without an answer, `hang` leaves it open without one. `change` is called first, as when somebody changes the repository.

@@ -150,7 +150,8 @@ class _Handler(BaseHTTPRequestHandler):
         elif fault and fault.hang:
             self._wait_until_gone()
         elif fault and fault.status:
-            self._send(fault.status, fault.body, fault.headers)
+            headers = {key: text.replace("{asked}", self.path) for key, text in fault.headers.items()}
+            self._send(fault.status, fault.body, headers)
         elif old := next((old for old in self.server.hub.moved if f"/{old}/" in f"{path}/"), ""):
             self._send(307, b"", {"Location": self.path.replace(old, self.server.hub.moved[old], 1)})
         elif path == "/api/models":
