@@ -22,6 +22,8 @@ from engine.core.messages import (
     Compacting,
     ContextCompacted,
     Event,
+    Failed,
+    Generate,
     ImportProgress,
     LoadProgress,
     PrefillProgress,
@@ -101,27 +103,23 @@ class Replies(QObject):
         One that `begins` with given tokens goes on from there.
 
         Not `guarded`, it is made whatever memory it takes. Settings that are `given` count for this reply alone. Raises a
-        `FlintError` when the store or a setting is bad.
+        `FlintError` when the store or a setting is bad; a reply that has no text yet has then failed.
         """
         if before and before.facts:
             reply = replace(reply, text=text_to_continue(reply.text))
-        path = [message for message in self._store.messages(reply.chat_id) if message.id != reply.id]
         request_id = self._bridge.new_id("reply")
-        command = compose(
-            self._store,
-            reply.chat_id,
-            path,
-            request_id=request_id,
-            model_id=reply.model_id,
-            app=self._preferences.for_model(reply.model_id),
-            given=given,
-            reply=reply if before else None,
-        )
-        if before:
-            reply = replace(self._store.resume_reply(reply.id), text=reply.text)
+        try:
+            path = [message for message in self._store.messages(reply.chat_id) if message.id != reply.id]
+            command = self._command(request_id, reply, path, given, goes_on=before is not None)
+            odds = begins.odds if begins else self._store.odds(reply.id) if before else None
+            if before:
+                reply = replace(self._store.resume_reply(reply.id), text=reply.text)
+        except FlintError as error:
+            if before is None:
+                self._end(Pending(request_id, ReplyWriter(self._store, reply)), Failed(request_id, error.info()))
+            raise
         if begins:
             command = replace(command, messages=(*command.messages, begins.turn()))
-        odds = begins.odds if begins else self._store.odds(reply.id) if before else None
         pending = Pending(request_id, ReplyWriter(self._store, reply, before=before, odds=odds), path)
         if command.messages[-1].role == "assistant":
             pending.begun = command.messages[-1]
@@ -132,6 +130,26 @@ class Replies(QObject):
         self._saver.start()
         self._bridge.send(command)
         return pending
+
+    def _command(
+        self,
+        request_id: str,
+        reply: StoredMessage,
+        path: Sequence[StoredMessage],
+        given: Mapping[str, Value] | None,
+        *,
+        goes_on: bool,
+    ) -> Generate:
+        return compose(
+            self._store,
+            reply.chat_id,
+            path,
+            request_id=request_id,
+            model_id=reply.model_id,
+            app=self._preferences.for_model(reply.model_id),
+            given=given,
+            reply=reply if goes_on else None,
+        )
 
     def sampling(self, chat_id: str | None) -> Sampling:
         """Return how the tokens of a chat's next reply would be drawn. Raises a `FlintError`."""
@@ -167,16 +185,12 @@ class Replies(QObject):
         pending = self._pending.get(event.request_id)
         if pending is None:
             return
-        with self._saving():
-            pending.writer.take(event)
         if isinstance(event, TERMINALS):
             del self._pending[event.request_id]
-            self._unsettled.append(pending.writer)
-            self._forget_settled()
-            self.ended.emit(pending)
-            if pending.writer.refused:
-                self.failed.emit(pending.writer.refused)
+            self._end(pending, event)
             return
+        with self._saving():
+            pending.writer.take(event)
         if isinstance(event, PrefillProgress | TextDelta):
             pending.dropped = (event.dropped_tokens, event.dropped_messages)
         match event:
@@ -195,6 +209,16 @@ class Replies(QObject):
                 pending.status = ""
                 self._enter(pending, "writing")
         self.progressed.emit(pending, event)
+
+    def _end(self, pending: Pending, event: Event) -> None:
+        with self._saving():
+            pending.writer.take(event)
+        self._unsettled.append(pending.writer)
+        self._saver.start()
+        self._forget_settled()
+        self.ended.emit(pending)
+        if pending.writer.refused:
+            self.failed.emit(pending.writer.refused)
 
     def _enter(self, pending: Pending, phase: Phase) -> None:
         if pending.phase != "stopping":

@@ -203,6 +203,17 @@ def test_chat_that_is_gone_leaves_the_open_one_as_it_is(flint):
     assert any("chat" in text.lower() for text, _ in flint.toasts())
 
 
+def test_reply_that_can_not_be_asked_for_is_shown_as_failed(flint):
+    reply = flint.ask("Hello")
+    flint.window.chat.answer(reply.parent_id, given={"temperature": -1.0})
+    assert flint.idle
+    shown, stored = flint.window.page.transcript.messages[-1], flint.stored()[-1]
+    assert shown == stored
+    assert (stored.state, stored.sibling_count) == ("failed", 2)
+    assert stored.error.text in flint.said()
+    assert flint.toasts()[0][0] == stored.error.text
+
+
 # -- a store that refuses ------------------------------------------------------------------------------------------------
 
 

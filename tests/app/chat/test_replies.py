@@ -9,6 +9,7 @@ from PySide6.QtCore import Qt
 from app.bridge import Bridge
 from app.chat.replies import Replies
 from engine.chats.store import ChatStore
+from engine.core.errors import SettingsError
 from engine.core.messages import Cancel, Cancelled, Finished, Generate, PrefillProgress, TextDelta
 from engine.core.paths import locate
 from engine.core.preferences import Preferences
@@ -153,6 +154,25 @@ def test_end_is_told_after_it_is_stored(store, replies, host, bridge):
     pending = replies.request(asked(store))
     put(host, bridge, delta(pending, "Hi"), Finished(pending.request_id))
     assert seen == ["complete"]
+
+
+def test_reply_whose_request_can_not_be_made_has_failed_at_once(store, replies, host, qtbot):
+    reply = asked(store)
+    with qtbot.waitSignal(replies.ended) as ended, pytest.raises(SettingsError) as refused:
+        replies.request(reply, given={"temperature": -1.0})
+    assert host.sent == []
+    assert replies.of_chat(reply.chat_id) is None
+    stored = store.message(reply.id)
+    assert (stored.state, stored.error) == ("failed", refused.value.info())
+    assert ended.args[0].writer.message == stored
+
+
+def test_reply_that_could_not_go_on_stays_as_it_was(store, replies, host, qtbot):
+    reply = asked(store)
+    cut = store.finish_reply(reply.id, "Hello", "cancelled")
+    with qtbot.assertNotEmitted(replies.ended), pytest.raises(SettingsError):
+        replies.request(cut, before=cut, given={"temperature": -1.0})
+    assert store.message(reply.id) == cut
 
 
 # -- saving --------------------------------------------------------------------------------------------------------------
