@@ -43,13 +43,30 @@ def joined(messages: Iterable[StoredMessage], attached: dict[str, tuple[Attachme
     return [replace(message, attachments=attached[message.id]) if message.id in attached else message for message in messages]
 
 
-def write_to_draft(connection: sqlite3.Connection, chat: int | None, attachments: Sequence[Attachment]) -> None:
-    """Keep what waits beside a draft, in place of what did; None is the chat that does not exist yet."""
-    connection.execute("DELETE FROM draft_attachments WHERE chat IS ?", (chat,))
+def write_to_draft(
+    connection: sqlite3.Connection, chat: int | None, attachments: Iterable[Attachment], before: Sequence[Attachment] = ()
+) -> None:
+    """Keep what waits beside a draft, in place of what did; None is the chat that does not exist yet.
+
+    What stood there `before`, in its order, and goes on standing is not written again: it may be many megabytes.
+    """
+    rows = [row for (row,) in connection.execute("SELECT row FROM draft_attachments WHERE chat IS ? ORDER BY row", (chat,))]
+    known = [_content(one) for one in before] if len(before) == len(rows) else [None] * len(rows)
+    left = list(attachments)
+    for row, content in zip(rows, known, strict=True):
+        if left and content == _content(left[0]):
+            left.pop(0)
+        else:
+            connection.execute("DELETE FROM draft_attachments WHERE row = ?", (row,))
     connection.executemany(
         f"INSERT INTO draft_attachments (chat, {_COLUMNS}) VALUES (?, ?, ?, ?, ?)",
-        ((chat, storable(one.name), one.kind, storable(one.text), one.tokens) for one in attachments),
+        ((chat, storable(one.name), one.kind, storable(one.text), one.tokens) for one in left),
     )
+
+
+def _content(attachment: Attachment) -> tuple[str, str, str]:
+    """Return what an attachment is; the model's count of it may come later."""
+    return attachment.name, attachment.kind, attachment.text
 
 
 def of_draft(connection: sqlite3.Connection, chat: int | None) -> tuple[Attachment, ...]:

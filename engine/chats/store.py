@@ -372,11 +372,16 @@ class ChatStore:
         with self._database.reading() as connection:
             return attached.of_draft(connection, None if chat_id is None else tree.chat_row(connection, chat_id))
 
-    def set_draft_attachments(self, chat_id: str | None, attachments: Sequence[Attachment]) -> None:
-        """Keep what is attached in a chat's composer, in place of what was. Raises `ChatNotFound`."""
+    def set_draft_attachments(
+        self, chat_id: str | None, attachments: Sequence[Attachment], before: Sequence[Attachment] = ()
+    ) -> None:
+        """Keep what is attached in a chat's composer, in place of what was; only what is not as `before` is written.
+
+        Raises `ChatNotFound`.
+        """
         with self._database.writing() as connection:
             row = None if chat_id is None else tree.chat_row(connection, chat_id)
-            attached.write_to_draft(connection, row, attachments)
+            attached.write_to_draft(connection, row, attachments, before)
 
     def remember(self, key: str, value: str) -> None:
         """Keep a small value across restarts (the last chat, the last model, the window's place)."""

@@ -74,7 +74,7 @@ class Drafts(QObject):
                 self._store.set_draft(self._chat_id, text)
                 self._saved = text
             if not _same(attached, self._attached):
-                self._store.set_draft_attachments(self._chat_id, attached)
+                self._store.set_draft_attachments(self._chat_id, attached, self._attached)
                 self._attached = attached
             if (unread := self._composer.attachments.unread(self._chat_id)) != self._unread:
                 self._remember_unread(self._chat_id, unread)
@@ -90,7 +90,7 @@ class Drafts(QObject):
         try:
             before, read = self._store.draft_attachments(chat_id), attachments.read_aside(chat_id)
             if new := [one for one in read if not any(_same((one,), (other,)) for other in before)]:
-                self._store.set_draft_attachments(chat_id, (*before, *new))
+                self._store.set_draft_attachments(chat_id, (*before, *new), before)
             if (unread := attachments.unread(chat_id)) != self._recall_unread(chat_id):
                 self._remember_unread(chat_id, unread)
         except ChatNotFound:

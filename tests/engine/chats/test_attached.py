@@ -1,6 +1,7 @@
 """Attachments in the store: with their message and their draft, through restarts, export, search and the trash."""
 
 import sqlite3
+from dataclasses import replace
 
 import pytest
 
@@ -11,6 +12,8 @@ from engine.chats.store import ChatStore
 from engine.core.errors import ChatNotFound, UsageError
 
 LOG = Attachment("week-29.csv", "file", "day,cups\nmon,2\n", 288)
+NOTE = Attachment("note.txt", "file", "Ask Ada", 2)
+MORE = Attachment("more.txt", "file", "And Bo", 2)
 PAPER = Attachment("review ü.pdf", "pdf", "Caffeine \U0001f3fa ```\n", 3186)
 
 
@@ -34,6 +37,35 @@ def test_a_draft_keeps_what_is_attached_and_another_chats_is_its_own(store):
     assert (store.draft_attachments(None), store.draft_attachments(chat)) == ((), (LOG,))
     with pytest.raises(ChatNotFound):
         store.set_draft_attachments("gone", [LOG])
+
+
+@pytest.mark.parametrize(
+    ("after", "written"),
+    [
+        ([LOG, PAPER, NOTE], 0),
+        ([LOG, PAPER, NOTE, MORE], 1),
+        ([LOG, NOTE], 0),
+        ([LOG, NOTE, MORE], 1),
+        ([LOG, replace(PAPER, tokens=9), NOTE], 0),
+        ([LOG, replace(PAPER, text="Other"), NOTE], 2),
+        ([MORE, LOG, PAPER, NOTE], 4),
+        ([], 0),
+    ],
+)
+def test_of_a_draft_only_what_changed_is_written(store, after, written):
+    store.set_draft_attachments(None, [LOG, PAPER, NOTE])
+    inserts = []
+    with store._database.reading() as connection:
+        connection.set_trace_callback(lambda statement: inserts.append(statement.startswith("INSERT INTO draft_attachments")))
+    store.set_draft_attachments(None, after, [LOG, PAPER, NOTE])
+    assert sum(inserts) == written
+    assert [one.text for one in store.draft_attachments(None)] == [one.text for one in after]
+
+
+def test_what_is_not_known_of_a_draft_is_written_whole(store):
+    store.set_draft_attachments(None, [LOG])
+    store.set_draft_attachments(None, [LOG, PAPER], [LOG, PAPER])
+    assert store.draft_attachments(None) == (LOG, PAPER)
 
 
 def test_a_chat_of_attachments_alone_is_named_after_them(store):

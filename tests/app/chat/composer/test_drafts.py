@@ -6,6 +6,7 @@ from PySide6.QtTest import QTest
 
 from app.chat.composer.composer import Composer
 from app.chat.composer.drafts import SAVE_AFTER_MS, Drafts
+from engine.chats.attachment import Attachment
 from engine.chats.store import ChatStore
 from engine.core.paths import locate
 
@@ -110,3 +111,23 @@ def test_undo_does_not_bring_another_chats_words(drafts, composer, store):
     drafts.open(chat.id)
     composer.focusProxy().undo()
     assert composer.text == ""
+
+
+def test_what_is_attached_already_is_not_written_again_with_one_more(drafts, composer, store):
+    chat = store.create_chat().id
+    one, two, three = (Attachment(f"{name}.txt", "file", name * 9, 3) for name in ("one", "two", "three"))
+    written = []
+    with store._database.reading() as connection:
+        connection.set_trace_callback(lambda statement: written.append(statement.startswith("INSERT INTO draft_attachments")))
+    composer.attachments.show([one])
+    drafts.save()
+    composer.attachments.show([one, two])
+    drafts.save()
+    assert sum(written) == 2
+    store.set_draft_attachments(chat, [one, two])
+    drafts.open(chat)
+    composer.attachments.show([two, three])
+    written.clear()
+    drafts.save()
+    assert sum(written) == 1
+    assert store.draft_attachments(chat) == (two, three)
