@@ -73,12 +73,18 @@ class Filling(QObject):
             self._text.show_blocks(self._reader.blocks, unchanged)
 
     def finish(self) -> None:
-        """Say that nothing more will be added."""
+        """Say that nothing more will be added; where an address or a note was given late, all is read again, in slices."""
         self._goes_on = False
-        if self._reader is not None and not self.busy:
-            unchanged = self._reader.finish()
-            self._text.show_blocks(self._reader.blocks, unchanged)
-            self._reader = None
+        if self._reader is None or self.busy:
+            return
+        informed = self._reader.informed()
+        if informed is not None:
+            self._reader, self._read = informed, 0
+            self._start(self._source, self._fill(), covered=False)
+            return
+        unchanged = self._reader.finish()
+        self._text.show_blocks(self._reader.blocks, unchanged)
+        self._reader = None
 
     def stop(self) -> None:
         """Leave it as it is: nobody will look at it."""
@@ -139,7 +145,9 @@ class Filling(QObject):
         same = 0
         while same < min(len(there), len(blocks)) and there[same] == blocks[same]:
             same += 1
-        for part, shown in portions(blocks, same):
+        # What is in sight is replaced in one go: cut in slices it would be gone until all is back.
+        stays = self._covered or same == len(there)
+        for part, shown in portions(blocks, same) if stays else ((blocks, same),):
             if part is blocks:
                 self._text.show_blocks(blocks, shown)
             else:

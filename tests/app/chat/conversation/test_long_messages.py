@@ -207,6 +207,23 @@ def test_what_is_written_while_the_reply_so_far_comes_is_appended(transcript, th
     assert raw(view.body) == whole.document.toRawText()
 
 
+def test_what_was_given_late_is_put_in_once_the_reply_is_done_without_a_wait(transcript, theme, qtbot, slices):
+    view = opened(transcript, asked("q"), writing("r", ""))
+    for start in range(0, len(NAMED_FIRST), 100):
+        transcript.add_text("r", NAMED_FIRST[start : start + 100])
+    before = raw(view.body)
+    seen = {before}
+    transcript.finish(replied("r", NAMED_FIRST))
+    while view.busy:
+        seen.add(raw(view.body))
+        assert view.body.isVisible()
+        QApplication.processEvents()
+    assert slices["read"] <= A_READING
+    whole = Unshown(theme, transcript).answer(replied("r", NAMED_FIRST))
+    assert view.body.blocks == list(whole.blocks)
+    assert seen == {before, whole.document.toRawText()}  # Never a part of it.
+
+
 def test_a_reply_that_is_gone_on_with_stays_in_sight(transcript, qtbot, slices):
     view = opened(transcript, asked("q"), replied("r", REPLY))
     all_there(transcript, qtbot)
