@@ -117,8 +117,8 @@ class Document:
         self._cut(cursor, index)
         for block in blocks[index:]:
             self._append(cursor, block)
-        cursor.endEditBlock()
         self._make_room_above()
+        cursor.endEditBlock()
 
     @property
     def sideways(self) -> Sideways:

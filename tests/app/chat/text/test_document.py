@@ -56,6 +56,19 @@ def text_of(shown):
     return shown.document.toPlainText()
 
 
+@pytest.mark.parametrize("before", ["", "Words.", "# A heading", "```py\nx\n```"])
+@pytest.mark.parametrize("after", ["```py\n", "```py\nx\n```", "```\n```\n\nWords.", "Words."])
+def test_what_was_laid_out_before_leaves_no_trace_in_the_height(theme, before, after):
+    """Code that comes first has room for its header, also while nothing of it is written yet."""
+    shown = at_once(theme, before)
+    shown.document.setTextWidth(600)
+    assert shown.document.size().height() >= 0
+    shown.show(read(after))
+    whole = at_once(theme, after)
+    whole.document.setTextWidth(600)
+    assert shown.document.size() == whole.document.size()
+
+
 @pytest.mark.parametrize("name", REPLIES)
 def test_streamed_in_small_pieces_it_is_the_same_document(theme, name):
     text = REPLIES[name]
