@@ -7,6 +7,7 @@ import contextlib
 import os
 import re
 import socket
+import threading
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
@@ -51,14 +52,15 @@ class Hub:
         self._environ = environ
         self._closed = False
         self._sockets: WeakSet[socket.socket] = WeakSet()
+        self._gate = threading.Lock()
 
     def close(self) -> None:
         """Begin no call any more: `EngineStopped` is raised instead. Those under way lose their connection."""
-        self._closed = True
-        for connected in list(self._sockets):
-            with contextlib.suppress(OSError):  # It may be closed already.
-                # The plain one also where it speaks TLS: it wakes who reads, whose own state it leaves alone.
-                socket.socket.shutdown(connected, socket.SHUT_RDWR)
+        with self._gate:
+            self._closed = True
+            connected = list(self._sockets)
+        for each in connected:
+            _shut(each)
 
     @property
     def endpoint(self) -> str:
@@ -220,7 +222,11 @@ class Hub:
 
     def _connected(self, event: str, info: Mapping[str, Any]) -> None:
         if event.endswith(("connect_tcp.complete", "start_tls.complete")):
-            self._sockets.add(info["return_value"].get_extra_info("socket"))
+            connected = info["return_value"].get_extra_info("socket")
+            with self._gate:
+                self._sockets.add(connected)
+            if self._closed:  # It was on its way while the others were shut.
+                _shut(connected)
 
     def _headers(self) -> dict[str, str]:
         return _bearing(self._token())
@@ -251,6 +257,12 @@ class Hub:
             if told is None:
                 raise
             raise told from error
+
+
+def _shut(connected: socket.socket) -> None:
+    with contextlib.suppress(OSError):  # It may be closed already.
+        # The plain one also where it speaks TLS: it wakes who reads, whose own state it leaves alone.
+        socket.socket.shutdown(connected, socket.SHUT_RDWR)
 
 
 def _commit_of(info: Any, model_id: str) -> str:

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from engine.core.errors import EngineStopped
 from engine.core.hub_errors import (
     AccessDenied,
     AccessPending,
@@ -271,6 +272,18 @@ def test_a_search_that_fails_says_so_at_once(server):
     with pytest.raises(HubTrouble):
         hub(server).search("x", "downloads", mlx_only=True, limit=5)
     assert len(server.requests("/api/models")) == 1
+
+
+def test_a_connection_that_comes_about_once_the_hub_was_closed_is_shut_too(server):
+    """It would keep who asked waiting for its answer."""
+
+    def token():
+        asked.close()  # The call has begun, and has no connection yet.
+        return ""
+
+    asked = Hub(token, {"HF_ENDPOINT": server.base})
+    with pytest.raises(EngineStopped):
+        asked.search("small", "downloads", mlx_only=True, limit=10)
 
 
 def test_a_hub_that_is_not_there_is_no_network():
