@@ -53,7 +53,10 @@ class Keeper:
         yield from self._work[type(command)](command)
 
     def _list(self, command: Command) -> Iterator[Event]:
+        from engine.models.removal import sweep
+
         yield ModelsListed(command.request_id, self._library.entries())
+        sweep(self._library.folders)
 
     def _remove(self, command: Command) -> Iterator[Event]:
         assert isinstance(command, RemoveModel)

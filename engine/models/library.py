@@ -51,6 +51,11 @@ class Library:
         """The folder of Flint's own models."""
         return self._own
 
+    @property
+    def folders(self) -> tuple[Path, Path]:
+        """The folders that Flint removes models from: its own and the Hugging Face cache."""
+        return self._own, self._cache
+
     def entries(self) -> tuple[ModelEntry, ...]:
         """Return every model found: ready ones first, then those to be imported, then those with a problem; by name.
 
@@ -64,7 +69,7 @@ class Library:
 
     def closed_folders(self) -> list[Path]:
         """Return the folders of models that are there and may not be read: what is in them is not found."""
-        return [folder for folder in (self._own, self._cache) if is_closed(folder)]
+        return [folder for folder in self.folders if is_closed(folder)]
 
     def places(self) -> Iterator[ModelEntry]:
         """Yield every place that holds a model, Flint's own first; no two have the same id."""

@@ -17,6 +17,7 @@ from engine.models.in_use import unused
 from engine.models.repository_download import alone
 
 _WEIGHTS = (".safetensors", ".gguf")
+_HIDDEN, _GATHERED = ".removed-", ".to-the-trash-"
 
 
 class NotFlints(UsageError):
@@ -57,6 +58,17 @@ def remove(entry: ModelEntry, *, for_good: bool = False) -> tuple[int, str]:
             return _remove_own(path, parts, for_good)
 
 
+def sweep(roots: Iterable[Path]) -> None:
+    """Remove what a deletion that was cut short left hidden in folders of models. Never raises for the disk's sake.
+
+    Whoever deletes has what is hidden locked until it is gone: what another Flint is at is left to it.
+    """
+    for left in [path for root in roots for path in root.glob(f"{_HIDDEN}*/")]:
+        with contextlib.suppress(UsageError, OSError), unused([left], left.name):
+            if any(left.iterdir()):  # An empty one may be so new that it is not locked yet.
+                shutil.rmtree(left)
+
+
 def _remove_own(path: Path, parts: list[Path], for_good: bool) -> tuple[int, str]:
     if path.is_dir() and not path.is_symlink():
         return _dispose(path, for_good)
@@ -69,11 +81,11 @@ def _remove_cached(path: Path, name: str, for_good: bool) -> tuple[int, str]:
     snapshots = [folder for folder in repository.glob("snapshots/*") if folder.is_dir()]
     with alone(repository.parent, repository.name.removeprefix(PREFIX).replace("--", "/")):
         if path.is_dir():
-            with unused(snapshots, name):
+            with unused([repository, *snapshots], name):
                 return _dispose(repository, for_good)
         names = {path.name, *(part.name for part in parts_there(path))}
         links = {folder / each for folder in snapshots for each in names if os.path.lexists(folder / each)}
-        with unused(links, name):
+        with unused([repository, *links], name):
             return _remove_links(repository, path, links, snapshots, for_good)
 
 
@@ -113,22 +125,23 @@ def _gathered(files: dict[str, Path], root: Path, name: str, for_good: bool) -> 
     """Dispose of single files, together in one folder that has the model's name. Where the trash refuses, they go back."""
     if not files:
         return 0, ""
-    temporary = Path(tempfile.mkdtemp(prefix=".removed-", dir=root))
+    temporary = Path(tempfile.mkdtemp(prefix=_HIDDEN if for_good else _GATHERED, dir=root))
     folder = temporary / name
-    folder.mkdir()
     moved: list[tuple[Path, Path]] = []
-    try:
-        for file_name, path in files.items():
-            path.rename(folder / file_name)
-            moved.append((folder / file_name, path))
-        return _dispose(folder, for_good)
-    except BaseException:
-        for now, before in moved:
-            if now.exists():
-                now.rename(before)
-        raise
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
+    with unused([temporary], name):
+        folder.mkdir()
+        try:
+            for file_name, path in files.items():
+                path.rename(folder / file_name)
+                moved.append((folder / file_name, path))
+            return _dispose(folder, for_good)
+        except BaseException:
+            for now, before in moved:
+                if now.exists():
+                    now.rename(before)
+            raise
+        finally:
+            shutil.rmtree(temporary, ignore_errors=True)
 
 
 def _dispose(path: Path, for_good: bool) -> tuple[int, str]:
@@ -136,7 +149,7 @@ def _dispose(path: Path, for_good: bool) -> tuple[int, str]:
     if not for_good:
         return freed, str(move_to_trash(path))
     # Out of sight in one step: a deletion that is cut short leaves no half model in the list.
-    hidden = path.with_name(f".removed-{path.name}")
+    hidden = path.with_name(f"{_HIDDEN}{path.name}")
     shutil.rmtree(hidden, ignore_errors=True)  # Of one that was.
     path.rename(hidden)
     shutil.rmtree(hidden)

@@ -11,7 +11,7 @@ from engine.core.keep_messages import (
     RenameModel,
     SetModelTemplate,
 )
-from engine.core.messages import Failed, Finished, ModelsListed
+from engine.core.messages import Failed, Finished, ListModels, ModelsListed
 from tests.engine.engines import finish, generate, install, make_host
 from tests.models.templates import LLAMA3
 
@@ -48,6 +48,14 @@ def test_a_removed_model_is_told_and_gone(host, flint_home):
     assert removed.freed_bytes > 0
     assert not (flint_home / "models" / "one").exists()
     assert isinstance(finish(host.connect(), RemoveModel("y", "one"))[-1], Failed)
+
+
+def test_what_a_removal_left_goes_when_the_models_are_listed(host, flint_home):
+    left = flint_home / "models" / ".removed-three"
+    left.mkdir()
+    (left / "model.safetensors").write_bytes(b"many")
+    finish(host.connect(), ListModels("l"))
+    assert not left.exists()
 
 
 def test_a_draft_is_tried_and_not_kept(host):

@@ -9,9 +9,9 @@ import pytest
 from engine.core.errors import UsageError
 from engine.core.paths import locate
 from engine.core.system_trash import TrashRefused, move_to_trash
-from engine.models.in_use import in_use
+from engine.models.in_use import in_use, unused
 from engine.models.library import Library
-from engine.models.removal import NotFlints, remove
+from engine.models.removal import NotFlints, remove, sweep
 from tests.engine.models.test_library import put_in_cache
 from tests.models.other_apps import put_in_lmstudio, put_in_ollama
 from tests.models.tiny import tiny_llama
@@ -80,6 +80,62 @@ def test_a_deletion_that_was_cut_short_stands_in_no_later_ones_way(flint_home, t
     remove(library().find("mine"), for_good=True)
     assert [*folder.parent.iterdir()] == []
     assert not trash.exists()
+
+
+@pytest.mark.parametrize("where", ["flint", "cache", "gguf", "file"])
+def test_a_deletion_that_was_cut_short_is_swept_but_not_one_that_goes_on(
+    flint_home, cache, tiny, trash, tmp_path, where, monkeypatch
+):
+    (tmp_path / "repo").mkdir()
+    tiny_gguf(tmp_path / "repo" / "tiny.gguf")
+    tiny_gguf(tmp_path / "repo" / "other.gguf", kind="Q8_0")
+    if where == "flint":
+        shutil.copytree(tiny, flint_home / "models" / "mine")
+    elif where == "file":
+        shutil.copytree(tmp_path / "repo", flint_home / "models")
+    else:
+        put_in_cache(cache, "org/tiny", tiny if where == "cache" else tmp_path / "repo")
+    models = library()
+    going, *others = models.entries()
+    rmtree = shutil.rmtree
+
+    def swept_meanwhile_then_cut_short(folder, **how):
+        if not Path(folder).exists():
+            return
+        before = [*Path(folder).rglob("*")]
+        with monkeypatch.context() as real:
+            real.setattr(shutil, "rmtree", rmtree)
+            sweep(models.folders)
+        assert [*Path(folder).rglob("*")] == before != []
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as cut:
+        cut.setattr(shutil, "rmtree", swept_meanwhile_then_cut_short)
+        with pytest.raises(KeyboardInterrupt):
+            remove(going, for_good=True)
+    left = [path for root in models.folders for path in root.glob(".removed-*")]
+    assert left
+    with unused(left, "another"):
+        sweep(models.folders)
+    assert all(path.exists() for path in left)
+    sweep(models.folders)
+    assert not any(path.exists() for path in left)
+    assert set(others) <= set(models.entries())
+
+
+def test_nothing_that_was_to_go_to_the_trash_is_swept(flint_home, tmp_path, trash, monkeypatch):
+    (flint_home / "models").mkdir(parents=True)
+    tiny_gguf(flint_home / "models" / "tiny.gguf")
+    seen = []
+
+    def swept_meanwhile(path):
+        sweep(library().folders)
+        seen.append((path / "tiny.gguf").exists())
+        return move_to_trash(path)
+
+    monkeypatch.setattr("engine.models.removal.move_to_trash", swept_meanwhile)
+    remove(library().find("tiny.gguf"))
+    assert seen == [True]
 
 
 def test_what_the_trash_refuses_stays(flint_home, tiny, trash):
