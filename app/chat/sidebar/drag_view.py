@@ -3,16 +3,19 @@
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from PySide6.QtCore import Qt, QUrl, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QDrag, QDragEnterEvent, QDragLeaveEvent, QDragMoveEvent, QDropEvent
 from PySide6.QtWidgets import QWidget
 
 from app.chat.sidebar.chat_drag import Target, drag_picture, dragged_chats, target_of
 from app.chat.sidebar.chat_list import CHATS_MIME, ROW_ROLE
+from app.chat.sidebar.late_files import LateFiles
 from app.chat.sidebar.row_view import RowView
 from app.chat.sidebar.wishes import Wishes
 from app.theme import Theme
 
+MOST_FILES = 20
+"""Chats of which a drag offers files: they are made while whoever wants them waits."""
 _EDGE = 20
 
 
@@ -40,7 +43,9 @@ class DragView(RowView):
             return
         drag = QDrag(self)
         data = self._rows.mimeData(indexes)
-        data.setUrls([QUrl.fromLocalFile(str(path)) for path in self.files_of(dragged_chats(data))])
+        chats = dragged_chats(data)
+        if len(chats) <= MOST_FILES:
+            data = LateFiles(data, lambda: self.files_of(chats))
         drag.setMimeData(data)
         drag.setPixmap(drag_picture(self._theme, [index.data(ROW_ROLE) for index in indexes], self.devicePixelRatioF()))
         self.dragging.emit(True)

@@ -21,9 +21,6 @@ from engine.core.sizes import count_text
 if TYPE_CHECKING:
     from engine.chats.import_files import ImportReport
 
-MOST_DRAGGED = 20
-"""Chats of which a drag makes files: it begins at once."""
-
 _FOLDER = "folder of exported chats"
 _MARKDOWN, _JSON = "Markdown (*.md)", "JSON, with everything (*.json)"
 _CHATS = "Chats (*.json *.zip);;All files (*)"
@@ -132,8 +129,6 @@ class TransferController(QObject):
         """Write dragged chats as Markdown, for whoever they are dropped on; they are there until Flint is closed."""
         from engine.chats.export_files import write_markdowns
 
-        if len(chat_ids) > MOST_DRAGGED:
-            return ()
         self._dragged = self._dragged or QTemporaryDir()
         self._drags += 1
         try:

@@ -9,6 +9,8 @@ from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
 from PySide6.QtGui import QDrag, QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QApplication, QFileDialog, QMenu
 
+from app.chat.sidebar.chat_drag import dragged_chats
+from app.chat.sidebar.drag_view import MOST_FILES
 from engine.chats.import_files import import_files
 from engine.chats.store import ChatStore
 from engine.core.paths import locate
@@ -211,3 +213,35 @@ def test_a_dragged_chat_carries_itself_as_a_file(flint, monkeypatch):
     assert sorted(path.name for path in seen[1:]) == ["Tea or coffee.md", "Two.md"]
     flint.window.close()
     assert not path.exists()
+
+
+@pytest.mark.drives("chatList")
+def test_files_of_dragged_chats_are_made_once_and_only_for_who_asks(flint, monkeypatch):
+    ids = listed(flint, *(f"Chat {number}" for number in range(MOST_FILES + 1)))
+    made, seen = [], []
+    make = flint.part("chatList").files_of
+    flint.window.sidebar.drag_files(lambda chats: made.append(chats) or make(chats))
+
+    def ignored(drag, actions, first):
+        data = drag.mimeData()
+        assert data.hasUrls()
+        seen.append((dragged_chats(data), data.text()))
+
+    def dropped(drag, actions, first):
+        ignored(drag, actions, first)
+        assert made == []
+        assert drag.mimeData().urls() == drag.mimeData().urls()
+        assert bytes(drag.mimeData().data("text/uri-list").data()).startswith(b"file:///")
+
+    def of_many(drag, actions, first):
+        assert not drag.mimeData().hasUrls()
+
+    flint.open_chat(ids[0])
+    for what, files in ((ignored, 0), (dropped, 1)):
+        monkeypatch.setattr(QDrag, "exec", what)
+        flint.part("chatList").startDrag(Qt.DropAction.MoveAction)
+        assert len(made) == files
+    assert seen == [((ids[0],), "Chat 0")] * 2
+    monkeypatch.setattr(QDrag, "exec", of_many)
+    flint.key(Qt.Key.Key_A, CTRL, name="chatList")
+    flint.part("chatList").startDrag(Qt.DropAction.MoveAction)
