@@ -51,7 +51,6 @@ def ask_where_to_save(
     dialog.selectFile(file)
     dialog.setDefaultSuffix(_suffix(dialog.selectedNameFilter()))
     dialog.filterSelected.connect(lambda kind: dialog.setDefaultSuffix(_suffix(kind)))
-    dialog.filterSelected.connect(lambda kind: dialog.selectFile(f"{Path(file).stem}.{_suffix(kind)}"))
     dialog.fileSelected.connect(lambda path: chosen(Path(path)))
     dialog.open()
 

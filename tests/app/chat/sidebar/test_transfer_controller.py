@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
 from PySide6.QtGui import QDrag, QDragEnterEvent, QDropEvent
-from PySide6.QtWidgets import QApplication, QFileDialog, QMenu
+from PySide6.QtWidgets import QApplication, QComboBox, QFileDialog, QLineEdit, QMenu
 
 from app.chat.sidebar.chat_drag import dragged_chats
 from app.chat.sidebar.drag_view import MOST_FILES
 from engine.chats.import_files import import_files
 from engine.chats.store import ChatStore
 from engine.core.paths import locate
-from tests.app.file_picking import pick_file
+from tests.app.file_picking import file_dialog, pick_file
 from tests.app.patience import LONG_MS
 from tests.engine.chats.foreign import branching, lmstudio, said, with_tools
 
@@ -66,6 +66,25 @@ def test_the_open_chat_is_exported_by_its_shortcut(flint, tmp_path, name):
     text = (tmp_path / name).read_text("utf-8")
     assert "About Tea: or/coffee?" in text
     assert name.endswith(".md") or json.loads(text)["chats"][0]["id"] == chat
+
+
+@pytest.mark.drives("exportDialog")
+@pytest.mark.parametrize(("typed", "written"), [("", "Tea or coffee.json"), ("mine", "mine.json"), ("mine.md", "mine.json")])
+def test_another_form_leaves_the_name_that_was_typed(flint, tmp_path, typed, written):
+    (chat,) = listed(flint, "Tea: or/coffee?")
+    flint.open_chat(chat)
+    flint.key(Qt.Key.Key_E, CTRL | SHIFT)
+    dialog = file_dialog(flint.qtbot, flint.window, "exportDialog")
+    dialog.setDirectory(str(tmp_path))
+    field = dialog.findChild(QLineEdit, "fileNameEdit")
+    if typed:
+        field.selectAll()
+        flint.qtbot.keyClicks(field, typed)
+    forms = dialog.findChild(QComboBox, "fileTypeCombo")
+    flint.qtbot.keyClick(forms, Qt.Key.Key_Down)
+    flint.qtbot.keyClick(field, Qt.Key.Key_Return)
+    told(flint, f"“{written}” was written")
+    assert [path.name for path in tmp_path.glob("*.*")] == [written]
 
 
 @pytest.mark.drives("chatMenu", "exportDialog", "chatList")
