@@ -159,7 +159,8 @@ class MessageView(QWidget):
             self._filling.show(message.text, goes_on=message.state == "streaming", covered=other)
         opened = opened or (not other and self.thought.opened)
         thinking = message.state == "streaming" and self.blank
-        self.thought.show_thought(message.reasoning, _thought_s(message), thinking=thinking, opened=opened)
+        seconds = _thought_s(message)
+        self.thought.show_thought(message.reasoning, seconds, thinking=thinking, opened=opened, other=other)
         self._tell()
 
     def add_text(self, text: str, reasoning: str = "", reasoning_s: float = 0.0) -> None:

@@ -63,14 +63,17 @@ class Thought(QWidget):
         """Whether not all of the text is shown yet."""
         return self._filling is not None and self._filling.busy
 
-    def show_thought(self, source: str, seconds: float, *, thinking: bool, opened: bool) -> None:
-        """Show what was thought in `seconds` (0.0 where that is not known); while `thinking` it opens by itself."""
+    def show_thought(self, source: str, seconds: float, *, thinking: bool, opened: bool, other: bool = True) -> None:
+        """Show what was thought in `seconds` (0.0 where that is not known); while `thinking` it opens by itself.
+
+        What stands there stays in sight until then where it is no `other` message's.
+        """
         self._source = source
         self._by_itself = thinking and not opened
         self._set_time(seconds, thinking and bool(source))
         wanted = bool(source) and (opened or thinking)
         if self._disclosure.isChecked() == wanted:
-            self._show_text(wanted)
+            self._show_text(wanted, covered=other)
         self._disclosure.setChecked(wanted)
 
     def add(self, text: str, seconds: float) -> None:
@@ -140,7 +143,7 @@ class Thought(QWidget):
         if self._disclosure.text() != name:
             self._disclosure.say(name)
 
-    def _show_text(self, shown: bool) -> None:
+    def _show_text(self, shown: bool, covered: bool = True) -> None:
         if shown and self.text is None:
             self.text = MessageText(self._theme, quiet=True, parent=self)
             self.text.setObjectName("thought")
@@ -153,7 +156,7 @@ class Thought(QWidget):
         if self.text is not None and self._filling is not None:
             self.text.setVisible(shown)
             if shown:
-                self._filling.show(self._source, goes_on=self._thinking)
+                self._filling.show(self._source, goes_on=self._thinking, covered=covered)
                 self.text.set_streaming(self._thinking)
             else:
                 self._filling.stop()

@@ -235,6 +235,18 @@ def test_a_reply_that_is_gone_on_with_stays_in_sight(transcript, qtbot, slices):
         QApplication.processEvents()
 
 
+def test_what_was_thought_stays_in_sight_as_its_reply_is_gone_on_with(transcript, qtbot, slices):
+    view = opened(transcript, asked("q"), replied("r", "Yes.", reasoning=REPLY))
+    view.thought.open()
+    all_there(transcript, qtbot)
+    seen, height = raw(view.thought.text), view.height()
+    view = opened(transcript, asked("q"), writing("r", "Yes.", reasoning=REPLY))
+    while view.busy:
+        assert (raw(view.thought.text), view.height()) == (seen, height)
+        QApplication.processEvents()
+    assert (raw(view.thought.text), view.height()) == (seen, height)
+
+
 def test_a_message_laid_out_out_of_sight_is_laid_out_once(transcript, qtbot, monkeypatch):
     """What is shown for the first time is told of its width by Qt, and would lay out all of it again."""
     transcript.set_messages([asked("q"), replied("long", REPLY), *[replied(f"r{n}", mixed(3)) for n in range(9)]])
