@@ -5,8 +5,7 @@ from PySide6.QtGui import QContextMenuEvent, QEnterEvent, QFocusEvent, QFontMetr
 from PySide6.QtWidgets import QMenu, QWidget
 
 from app.chat.conversation.bubble_chips import BubbleChips
-from app.chat.conversation.failure_note import FailureNote
-from app.chat.conversation.guard_card import GuardCard
+from app.chat.conversation.ending import Ending, wordless
 from app.chat.conversation.ledger import ledger
 from app.chat.conversation.message_editing import Editing
 from app.chat.conversation.spacing import BLEED, estimated_height
@@ -15,12 +14,11 @@ from app.chat.conversation.stats_line import HEIGHT as STATS_HEIGHT
 from app.chat.conversation.stats_line import StatsLine
 from app.chat.conversation.thought import Thought
 from app.chat.inspector.shaded_reply import ShadedReply
-from app.chat.text.blocks import Gap, Paragraph, Place, Run
 from app.chat.text.filling import Filling
 from app.chat.text.message_text import MessageText
+from app.chat.text.plain import plain_blocks
 from app.theme import Theme
 from app.widgets.facts_popover import FactsPopover
-from app.widgets.label import Label
 from engine.chats.records import StoredMessage
 from engine.core.messages import MemoryRefused
 from engine.core.odds import TokenOdds
@@ -70,10 +68,7 @@ class MessageView(QWidget):
         self.thought = Thought(theme, self)
         self.thought.hide()
         self._chips = BubbleChips(theme, self)
-        self._failure = FailureNote(theme, self)
-        self._wordless = Label(theme, style="read", role="ink-2", wrap=True, parent=self)
-        self._wordless.hide()
-        self._guard: GuardCard | None = None
+        self._ending = Ending(theme, self)
         self.shaded: ShadedReply | None = None
         self._stats = StatsLine(theme, self)
         self._popover: FactsPopover | None = None
@@ -95,6 +90,7 @@ class MessageView(QWidget):
         self.thought.link_activated.connect(self.link_activated)
         self.thought.height_changed.connect(self._fit)
         self.thought.opened_by_hand.connect(lambda opened: self.thought_opened.emit(self.message_id, opened))
+        self._ending.choice_made.connect(lambda changes: self.choice_made.emit(self.message_id, changes))
         self._stats.copy_pressed.connect(lambda: self.copy_requested.emit(self.message_id))
         self._stats.regenerate_pressed.connect(lambda: self.regenerate_requested.emit(self.message_id))
         self._stats.branch_pressed.connect(lambda step: self.branch_requested.emit(self.message_id, step))
@@ -142,11 +138,8 @@ class MessageView(QWidget):
         """Show a message from the start, `opened` with what was thought."""
         other = message.id != self.message_id
         self._message, self._status = message, ""
-        if other and self._guard is not None:
-            self._guard.hide()
-            self._guard.deleteLater()
-            self._guard = None
         if other:
+            self._ending.forget_refusal()
             self.end_edit()
             if self._popover is not None:
                 self._popover.hide()
@@ -212,11 +205,7 @@ class MessageView(QWidget):
 
     def show_refusal(self, refused: MemoryRefused) -> None:
         """Offer what would make a refused reply fit, in place of the plain note; `choice_made` carries the changes, or None."""
-        if self._guard is None:
-            self._guard = GuardCard(self._theme, self)
-            self._guard.chosen.connect(lambda changes: self.choice_made.emit(self.message_id, changes))
-            self._guard.ignored.connect(lambda: self.choice_made.emit(self.message_id, None))
-        self._guard.show_refusal(refused)
+        self._ending.show_refusal(refused)
         self._tell()
 
     def show_odds(self, odds: TokenOdds | None) -> None:
@@ -274,9 +263,7 @@ class MessageView(QWidget):
         if message is None:
             return
         self.body.set_streaming(message.state == "streaming" and not self.thought.thinking)
-        self._failure.setVisible(message.state == "failed")
-        if message.state == "failed":
-            self._failure.show_error(message.error)
+        self._ending.show_message(message)
         self._stats.show_message(message, self._status, names_model=self._names_model)
         self.setAccessibleName("Reply" if message.role == "assistant" else "You said")
         attached = ", ".join(one.name for one in message.attachments)
@@ -399,7 +386,7 @@ class MessageView(QWidget):
         return bottom + _GAP + STATS_HEIGHT
 
     def _arrange_editing(self, width: int) -> int:
-        parts = (self.shaded, self._guard, self.body, self._wordless, self._stats, self.thought, self._failure)
+        parts = (self.shaded, self.body, self._stats, self.thought, *self._ending.parts)
         put_away = [part for part in parts if part]
         self._put_away = [part for part in put_away if not part.isHidden()] or self._put_away
         for part in put_away:
@@ -415,9 +402,9 @@ class MessageView(QWidget):
         self.thought.setGeometry(BLEED, 0, width, max(1, top))
         failed = self._message is not None and self._message.state == "failed"
         empty = self.blank
-        wordless = self._say_wordless(width, top)
-        top += wordless
-        self.body.setVisible(not wordless and (not empty or not (failed or self.thought.thinking)))
+        words = self._ending.arrange_words(self._message if empty else None, BLEED, top, width)
+        top += words
+        self.body.setVisible(not words and (not empty or not (failed or self.thought.thinking)))
         if not self.body.isHidden():
             self.body.setGeometry(BLEED, top, width, max(1, self.body.height()))
             height = self.body.height_at(width)
@@ -425,27 +412,15 @@ class MessageView(QWidget):
             top += self._estimate(width) if self.covered else height
         if failed:
             top += 0 if empty else _ABOVE_NOTE
-            note = self._guard or self._failure
-            self._failure.setVisible(self._guard is None)
-            note.setGeometry(BLEED, top, width, note.height_at(width))
-            note.show()
-            top += note.height()
+            top += self._ending.arrange_failure(BLEED, top, width)
         self._stats.setVisible(True)
         self._stats.setGeometry(BLEED - STATS_BLEED, top + _GAP, width + 2 * STATS_BLEED, STATS_HEIGHT)
         return top + _GAP + STATS_HEIGHT
 
-    def _say_wordless(self, width: int, top: int) -> int:
-        """Say that a reply ended without an answer, where nothing else does; return how high that is."""
-        words = wordless(self._message) if self._message is not None and self.blank else ""
-        self._wordless.setText(words)
-        self._wordless.setVisible(bool(words))
-        height = self._wordless.heightForWidth(width) if words else 0
-        self._wordless.setGeometry(BLEED, top, width, height)
-        return height
-
     def _arrange_shaded(self, shaded: ShadedReply, width: int) -> int:
-        for part in (self.thought, self.body, self._wordless):
-            part.hide()
+        self.thought.hide()
+        self.body.hide()
+        self._ending.hide_words()
         height = shaded.height_at(width)
         shaded.setGeometry(BLEED, 0, width, height)
         shaded.show()
@@ -470,19 +445,3 @@ class MessageView(QWidget):
 
 def _thought_s(message: StoredMessage) -> float:
     return message.facts.reasoning_s if message.facts else 0.0
-
-
-def wordless(message: StoredMessage) -> str:
-    """Return what is said in place of the answer of a reply that ended without one; nothing of any other message."""
-    if message.role != "assistant" or message.state != "complete" or message.facts is None or message.text.strip():
-        return ""
-    if message.facts.finish_reason == "stop":
-        return f"The model ended its turn without {'an answer' if message.reasoning.strip() else 'a word'}."
-    return "" if message.reasoning.strip() else "The reply was cut before its first word."
-
-
-def plain_blocks(text: str) -> tuple[Paragraph, ...]:
-    """Return a user's text as it was typed: a paragraph a line."""
-    place = Place(gap=Gap.NONE)
-    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    return tuple(Paragraph(place, (Run(line),) if line else ()) for line in lines)

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from PySide6.QtCore import QObject
 from PySide6.QtGui import QTextDocument
 
-from app.chat.conversation.message import plain_blocks
 from app.chat.text.blocks import Block
 from app.chat.text.document import Document
 from app.chat.text.formats import Formats
 from app.chat.text.markdown import read
+from app.chat.text.plain import plain_blocks
 from app.theme import Theme
 from engine.chats.records import StoredMessage
 
