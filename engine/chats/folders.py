@@ -61,6 +61,14 @@ class Folders:
             connection.execute("DELETE FROM folders WHERE row = ?", (row,))
         return RemovedFolder(folder, chats)
 
+    def remove_empty(self, folder_ids: Collection[str]) -> None:
+        """Remove those of these folders that hold no chat, not even one in the trash."""
+        with self._database.writing() as connection:
+            connection.executemany(
+                "DELETE FROM folders WHERE id = ? AND NOT EXISTS (SELECT 1 FROM chats WHERE folder = folders.row)",
+                [(folder_id,) for folder_id in folder_ids],
+            )
+
     def restore(self, removed: RemovedFolder) -> None:
         """Bring a removed folder back, and those of its chats into it that still exist and are in no other by now."""
         with self._database.writing() as connection:

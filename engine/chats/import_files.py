@@ -43,6 +43,7 @@ class _Tally:
     """What has been counted so far."""
 
     chat_ids: list[str] = field(default_factory=list)
+    folder_ids: set[str] = field(default_factory=set)
     known: int = 0
     skipped: int = 0
     unreadable: int = 0
@@ -59,6 +60,7 @@ def import_files(store: ChatStore, paths: Sequence[Path], progress: Progress = l
     the store's errors.
     """
     tally = _Tally()
+    folders = {folder.id for folder in store.folders.all()}
     try:
         found = sources(paths)
         total = sum(source.size for source in found)
@@ -69,7 +71,7 @@ def import_files(store: ChatStore, paths: Sequence[Path], progress: Progress = l
         if not (tally.chat_ids or tally.known):
             raise tally.refused or UsageError("There are no chats in these files that Flint can read.", HINT)
     except BaseException:
-        _take_back(store, tally.chat_ids)
+        _take_back(store, tally.chat_ids, tally.folder_ids - folders)
         raise
     return ImportReport(tuple(tally.chat_ids), tally.known, tally.skipped, tally.unreadable, tally.problem)
 
@@ -103,6 +105,8 @@ def _add(store: ChatStore, tree: ChatTree, tally: _Tally) -> None:
             tally.known += 1
             return
     tally.chat_ids += [chat.id for chat in store.write_chats([tree])]
+    if tree.folder is not None:
+        tally.folder_ids.add(tree.folder.id)
 
 
 def _chats(source: Source, tally: _Tally, progress: Callable[[int], object]) -> Iterator[Converted]:
@@ -176,9 +180,10 @@ def _nothing(source: Source) -> str:
     return f"{source.name} holds no chats that Flint can read."
 
 
-def _take_back(store: ChatStore, chat_ids: list[str]) -> None:
+def _take_back(store: ChatStore, chat_ids: list[str], folder_ids: set[str]) -> None:
     """Remove what was added by an import that came to nothing."""
     if chat_ids:
         with contextlib.suppress(FlintError):
             store.delete_chats(chat_ids)
             store.remove_chats(chat_ids)
+            store.folders.remove_empty(folder_ids)

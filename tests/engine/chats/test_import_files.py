@@ -260,3 +260,24 @@ def test_a_stopped_import_leaves_nothing(store, put):
     assert [chat.id for chat in store.chats()] == [kept.id]
     assert store.trash() == []
     assert len(import_files(store, paths).chat_ids) == 2
+
+
+def test_a_stopped_import_leaves_no_folder_but_those_that_were_there(store, put):
+    chosen = put("all/Here/1.conversation.json", lmstudio([said("user", "One")])).parents[1]
+    import_files(store, [chosen])
+    store.delete_chats([chat.id for chat in store.chats()])
+    store.empty_trash()
+    (here,) = store.folders.all()
+    for number, folder in ((2, "Here"), (3, "New"), (4, "Then")):
+        put(f"all/{folder}/{number}.conversation.json", lmstudio([said("user", folder)]))
+    mine = []
+
+    def stop(done, total):
+        mine[:] = mine or [store.folders.create("Made meanwhile")]
+        if len(store.chats()) > 2:
+            raise Stopped
+
+    with pytest.raises(Stopped):
+        import_files(store, [chosen], stop)
+    assert store.chats() == []
+    assert {folder.id for folder in store.folders.all()} == {here.id, mine[0].id}
