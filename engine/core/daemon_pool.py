@@ -62,10 +62,9 @@ class DaemonPool(Executor):
     def _run(self) -> None:
         while item := self._work.get():
             future, work = item
-            if not future.set_running_or_notify_cancel():
-                continue
-            try:
-                future.set_result(work())
-            except BaseException as error:
-                future.set_exception(error)
+            if future.set_running_or_notify_cancel():
+                try:
+                    future.set_result(work())
+                except BaseException as error:
+                    future.set_exception(error)
             del item, future, work  # An idle thread keeps nothing alive.

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 import threading
+import weakref
 
 import pytest
 
@@ -65,3 +66,24 @@ def test_what_waits_is_cancelled_on_request_and_what_runs_is_waited_for():
     go.set()
     pool.join(None)
     assert first.result() is True
+
+
+@pytest.mark.parametrize("cancelled", [False, True])
+def test_an_idle_thread_keeps_nothing_alive(cancelled):
+    class Work:
+        def __call__(self):
+            pass
+
+    begun, hold = threading.Event(), threading.Event()
+    pool = DaemonPool(1, "test")
+    pool.submit(lambda: (begun.set(), hold.wait(LONG_S)))
+    begun.wait(LONG_S)
+    gone, work = threading.Event(), Work()
+    weakref.finalize(work, gone.set)
+    future = pool.submit(work)
+    if cancelled:
+        future.cancel()
+    del work, future
+    hold.set()
+    assert gone.wait(LONG_S)
+    pool.shutdown()
