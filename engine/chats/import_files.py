@@ -134,12 +134,16 @@ def _chats(source: Source, tally: _Tally, progress: Callable[[int], object]) -> 
             elif inside and key in ("", "conversations"):
                 yield from _tolerant(value, source, tally)
             elif inside:
-                document[key].append(value)
+                document.get(key, []).append(value)
             elif len(document) < _MOST_FIELDS:
                 document[key] = value
-    if tally.own:
+    if document.get("format") == FORMAT:
+        tally.own = True
         check_version(document.get("version"))
-    if tally.own or "" in document or "conversations" in document:
+        early = document.get("chats")  # Those before the format: somebody sorted the fields.
+        yield from (Converted(chat_from_json(chat), 0) for chat in (early if isinstance(early, list) else ()))
+        return
+    if "" in document or "conversations" in document:
         return
     if "mapping" not in document and "messages" not in document:
         raise UsageError(_nothing(source), HINT)

@@ -281,3 +281,18 @@ def test_a_stopped_import_leaves_no_folder_but_those_that_were_there(store, put)
         import_files(store, [chosen], stop)
     assert store.chats() == []
     assert {folder.id for folder in store.folders.all()} == {here.id, mine[0].id}
+
+
+def test_fields_in_another_order_are_the_same_chats(store, other, put):
+    """As a program that sorts them writes them: the chats come before what says whose they are."""
+    chat = store.create_chat("Tea")
+    store.add_message(chat.id, "user", "Which tea?")
+    document = json.loads(export_json(store, [chat.id]))
+    import_files(other, [put("sorted.json", json.dumps(document, sort_keys=True))])
+    assert other.read_chat(chat.id) == store.read_chat(chat.id)
+
+
+def test_a_list_past_the_fields_that_are_kept_is_no_fault(store, put, monkeypatch):
+    monkeypatch.setattr("engine.chats.import_files._MOST_FIELDS", 1)
+    with pytest.raises(UsageError):
+        import_files(store, [put("many.json", {"one": 1, "two": [2]})])
