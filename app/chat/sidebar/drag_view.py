@@ -9,7 +9,6 @@ from PySide6.QtWidgets import QWidget
 
 from app.chat.sidebar.chat_drag import Target, drag_picture, dragged_chats, target_of
 from app.chat.sidebar.chat_list import CHATS_MIME, ROW_ROLE
-from app.chat.sidebar.late_files import LateFiles
 from app.chat.sidebar.row_view import RowView
 from app.chat.sidebar.wishes import Wishes
 from app.theme import Theme
@@ -41,6 +40,8 @@ class DragView(RowView):
         indexes = [index for index in self.selectedIndexes() if index.data(ROW_ROLE).kind == "chat"]
         if not indexes:
             return
+        from app.chat.sidebar.late_files import LateFiles
+
         drag = QDrag(self)
         data = self._rows.mimeData(indexes)
         chats = dragged_chats(data)
