@@ -33,7 +33,7 @@ class _Anchor(Record):
 class _Reading(Record):
     """The text a reader has at the view's top: a position in a message, `offset` pixels under the top.
 
-    Kept over a row of resizes, so that going back to the first width leads back to the first place.
+    Kept over a row of resizes, of the window or the text, so that going back to the first size leads back to the first place.
     """
 
     message_id: str
@@ -70,15 +70,15 @@ class MessageList(QAbstractScrollArea):
         self._value = 0
         self._left_out = 0
         self._edge = EDGE
-        self._read_line = theme.line("read")
         self._marker = ContextMarker(theme, self.viewport())
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.viewport().setAutoFillBackground(False)
         self.verticalScrollBar().setSingleStep(LINE)
         self.verticalScrollBar().valueChanged.connect(self._scrolled)
-        # Queued: the messages take the new size over first.
-        theme.changed.connect(self._resize_text, Qt.ConnectionType.QueuedConnection)
+        # At once, before the messages take the new look over, and queued, after that.
+        theme.changed.connect(self._keep_reading)
+        theme.changed.connect(self._settle_again, Qt.ConnectionType.QueuedConnection)
 
     @abstractmethod
     def _make(self) -> "MessageView":
@@ -250,22 +250,13 @@ class MessageList(QAbstractScrollArea):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Keep what the reader looks at where it is: the text position, however its lines are broken now."""
         super().resizeEvent(event)
-        if self._reading is None and not self._follows and self._messages:
-            self._reading = self._find_reading()
-        self._settle()
-        view = self._views.get(self._reading.message_id) if self._reading else None
-        if self._reading is not None and view is not None and not self._follows:
-            index = self._index[self._reading.message_id]
-            self._anchor = _Anchor(index, self._reading.offset - view.top_of(self._reading.position) - self._gap(index))
-            self._settle()
+        self._keep_reading()
+        self._settle_reading()
 
-    def _resize_text(self) -> None:
-        """Measure again where the text has another size; what was read stays in view."""
-        if self._theme.line("read") == self._read_line:
-            return
-        self._read_line = self._theme.line("read")
+    def _settle_again(self) -> None:
+        """Measure again what looks another way, as larger text or broken lines of code; what was read stays in view."""
         self._measured.clear()
-        self._settle()
+        self._settle_reading()
 
     def column_width(self) -> int:
         """Return the width of the reading column in pixels; a scroll bar that appears does not change it."""
@@ -289,13 +280,28 @@ class MessageList(QAbstractScrollArea):
         if follows:
             self._unseen = 0
 
-    def _find_reading(self) -> "_Reading | None":
+    def _keep_reading(self) -> None:
+        """Note which text is at the top of the view, where nothing was noted since a reader scrolled."""
+        if self._reading is not None or self._follows or not self._messages:
+            return
         message_id = self._messages[self._anchor.index].id
         view = self._views.get(message_id)
-        if view is None:
-            return None
-        position = view.position_at(max(0, -view.y()))
-        return _Reading(message_id, position, view.y() + view.top_of(position))
+        if view is not None and not view.covered:
+            position = view.position_at(max(0, -view.y()))
+            self._reading = _Reading(message_id, position, view.y() + view.top_of(position))
+
+    def _forget_reading(self) -> None:
+        if not self._settling:
+            self._reading = None
+
+    def _settle_reading(self) -> None:
+        """Measure what is in view, and put what was read back in its place."""
+        self._settle()
+        view = self._views.get(self._reading.message_id) if self._reading else None
+        if self._reading is not None and view is not None and not self._follows:
+            index = self._index[self._reading.message_id]
+            self._anchor = _Anchor(index, self._reading.offset - view.top_of(self._reading.position) - self._gap(index))
+            self._settle()
 
     def _is_at_end(self) -> bool:
         bar = self.verticalScrollBar()

@@ -169,6 +169,9 @@ class Transcript(MessageList):
         view.odds_pointed.connect(self.odds_pointed)
         view.odds_picked.connect(self.odds_picked)
         view.height_changed.connect(self._resized)
+        # Formulas are drawn a moment after the text around them; what a person opens moves what is read.
+        view.body.height_changed.connect(self._settle_reading)
+        view.thought.height_changed.connect(self._forget_reading)
         view.filled.connect(self.view_filled)
         view.answer_began.connect(self._fold_thought)
         view.thought_opened.connect(self._extras.keep_opened)

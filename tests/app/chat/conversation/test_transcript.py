@@ -284,6 +284,53 @@ def test_a_narrower_window_keeps_what_is_read(transcript):
     assert view.y() == before
 
 
+LOOKS = {
+    "text size": [lambda transcript, theme, size=size: theme.set_text_size(size) for size in (110, 150, 80, 100)],
+    "theme": [lambda transcript, theme, mode=mode: theme.set_mode(mode) for mode in ("dark", "light")],
+    "lines of code": [lambda transcript, theme, wrap=wrap: theme.set_code_wrap(wrap) for wrap in (True, False)],
+    "window": [lambda transcript, theme, width=width: transcript.resize(width, 600) for width in (520, 800, 400, 1_000)],
+}
+WIDE_AND_DRAWN = "\n\n".join(
+    f"Part {n} has $\\frac{{{n}}}{{7}}$ and {'many words ' * 40}\n\n$$\\sum_{{k=1}}^{{{n}}} k$$\n\n```\n{'wide ' * 60}\n```"
+    for n in range(12)
+)
+
+
+@pytest.mark.parametrize("at_once", [False, True])
+@pytest.mark.parametrize("look", LOOKS)
+def test_another_look_keeps_what_is_read_in_its_place(transcript, theme, qtbot, look, at_once):
+    transcript.set_messages([asked("q"), replied("r", WIDE_AND_DRAWN), asked("q2"), replied("r2", LINES)])
+    transcript.scroll_to("r")
+    all_there(transcript, qtbot)
+    formulas().wait()
+    QApplication.processEvents()
+    bar(transcript).setValue(bar(transcript).value() + transcript.view("r").height() // 2)
+    view = transcript.view("r")
+    position, before = view.position_at(-view.y()), view.y()
+    distance = before + view.top_of(position)
+    for change in LOOKS[look]:
+        change(transcript, theme)
+        if not at_once:
+            QApplication.processEvents()
+            assert view.height() == view.height_at(transcript.column_width())
+            assert view.y() + view.top_of(position) == distance
+    QApplication.processEvents()
+    assert view.y() == before
+
+
+def test_what_a_reader_opens_moves_what_is_read_and_it_stays_there(transcript):
+    transcript.set_messages([asked("q"), replied("r", LINES, reasoning="Well.\n\n" * 9), asked("q2"), replied("r2", LINES)])
+    transcript.scroll_to("r")
+    view = transcript.view("r")
+    bar(transcript).setValue(bar(transcript).value() + view.y())
+    transcript.resize(900, 600)
+    view.thought.open()
+    top = view.y()
+    for width in (600, 900):
+        transcript.resize(width, 600)
+    assert view.y() == top
+
+
 def test_a_narrower_window_still_follows(transcript):
     transcript.set_messages(conversation(8))
     transcript.resize(500, 400)
