@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from engine.cache.upkeep import Upkeep
 from engine.core.facts import MemoryReading, ModelEntry, Weights
 from engine.hardware.meters import mlx_counters, read_memory
+from engine.inference.libraries import import_libraries
 from engine.models.in_use import in_use
 from engine.models.superseded import sweep
 
@@ -48,7 +49,7 @@ class Resident:
         self, entry: ModelEntry, asked_as: str, weights: Weights, template: str, progress: Callable[[float, str], None]
     ) -> "Session":
         """Load a model where none is. Raises what loading does; `drop` then lets go of what there is of it."""
-        _import_libraries()
+        import_libraries()
         import mlx.core as mx
 
         from engine.inference.loader import load
@@ -95,17 +96,6 @@ class Resident:
             kv=session.cache.nbytes if session else 0,
             working_set=session.loaded.device.working_set_bytes if session else None,
         )
-
-
-def _import_libraries() -> None:
-    """Import what loads models, and never look for garbage in it: a full collection would hold a window up for two frames.
-
-    Only before the first model is there: what was frozen with one would stay when it is dropped.
-    """
-    if "mlx_lm.utils" not in sys.modules:
-        import mlx_lm.utils  # noqa: F401
-
-        gc.freeze()
 
 
 def give_memory_back() -> None:

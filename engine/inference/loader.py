@@ -20,6 +20,7 @@ from engine.core.facts import LoadedModel, ModelEntry, Weights
 from engine.hardware.device import Device, read_device
 from engine.hardware.meters import total_bytes
 from engine.inference.end_of_turn import end_token_ids
+from engine.inference.libraries import import_libraries
 from engine.inference.own_template import read_tokenizer
 from engine.models.facts import read_facts
 from engine.models.record import read_record
@@ -147,6 +148,7 @@ def _first_line(text: str) -> str:
 
 def read_model(folder: Path) -> tuple[Any, dict[str, Any]]:
     """Return the mlx-lm module of a model folder, its weights not read yet, and its config."""
+    import_libraries()
     from mlx_lm.utils import load_model
 
     with _plain_path(folder) as path:

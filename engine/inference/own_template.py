@@ -1,12 +1,12 @@
 """A chat template of one's own in place of a model's: whether it renders, and what it makes of a short conversation."""
 
-import os
 from pathlib import Path
 from typing import Any
 
 from engine.core.errors import FlintError, ModelUnsupported, TemplateError, UsageError
 from engine.core.facts import Message, ModelEntry
 from engine.core.keep_messages import ModelTemplate
+from engine.inference.libraries import tokenizer_of
 from engine.inference.reasoning import template_text
 from engine.inference.template import render
 from engine.models.notebook import Notebook
@@ -27,10 +27,7 @@ def read_tokenizer(folder: Path, template: str = "") -> Any:
     Raises `ModelUnsupported` for one that transformers has in Python only: it does not know where in a text its tokens end, nor
     their bytes.
     """
-    os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")  # It would print about PyTorch, which is not wanted here.
-    from transformers import AutoTokenizer
-
-    tokenizer = AutoTokenizer.from_pretrained(str(folder), local_files_only=True, trust_remote_code=False)
+    tokenizer = tokenizer_of(folder)
     if not tokenizer.is_fast:
         kind = type(tokenizer).__name__
         raise ModelUnsupported(
