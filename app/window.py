@@ -35,6 +35,7 @@ from app.settings.panel import SettingsPanel
 from app.settings.storage_controller import StorageController
 from app.theme import Theme
 from app.toolbar import Toolbar
+from app.widgets.focus_memory import FocusMemory
 from app.widgets.gauge import GaugeCard
 from app.widgets.toast import Toast, Toaster
 from app.widgets.web_link import open_link
@@ -87,6 +88,7 @@ class MainWindow(QMainWindow):
         self.settings_panel = SettingsPanel(theme, later=True)
         self.settings_panel.hide()
         self.toaster = Toaster(theme, self)
+        self._focus = FocusMemory(self)
 
     def _lay_out(self) -> None:
         beside = QWidget()
@@ -337,7 +339,9 @@ class MainWindow(QMainWindow):
             super().keyPressEvent(event)
 
     def focusNextPrevChild(self, forward: bool) -> bool:
-        """Let Tab pass the messages by: the transcript leads through them itself."""
+        """Let Tab pass the messages by: the transcript leads through them itself. What goes gives the keyboard back."""
+        if self._focus.go_back():
+            return True
         passed = self.page.transcript.focus.pass_by(self.focusWidget(), forward=forward)
         return passed or super().focusNextPrevChild(forward)
 

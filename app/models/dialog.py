@@ -33,6 +33,7 @@ from app.widgets.button import Button
 from app.widgets.debounce import Debounce
 from app.widgets.file_dialogs import ask_for_file
 from app.widgets.filter_field import FilterField
+from app.widgets.focus_memory import FocusMemory
 from app.widgets.frame import draw_hairline
 from app.widgets.label import Label
 from app.widgets.segmented import Segmented
@@ -108,6 +109,7 @@ class ModelsDialog(QDialog):
         self._search_later = Debounce(self._search_hub, self)
         self._overlay = DropOverlay(theme, self)
         self._toaster, self._behind = Toaster(theme, self), behind
+        self._focus = FocusMemory(self)
         self._name_buttons()
         self._lay_out()
         self._connect()
@@ -223,6 +225,10 @@ class ModelsDialog(QDialog):
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             return
         super().keyPressEvent(event)
+
+    def focusNextPrevChild(self, forward: bool) -> bool:
+        """What goes gives the keyboard back; else it goes on with Tab."""
+        return self._focus.go_back() or super().focusNextPrevChild(forward)
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)

@@ -5,7 +5,7 @@ from typing import Literal
 
 from PySide6.QtCore import QEasingCurve, QEvent, QObject, QPoint, QPropertyAnimation, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QEnterEvent, QKeyEvent, QPainter, QPaintEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QAbstractButton, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from app.theme import Theme
 from app.widgets.announcement import announce
@@ -64,6 +64,8 @@ class Toast(QWidget):
             return
         self._closing = True
         self.timer.stop()
+        for button in self.findChildren(QAbstractButton):
+            button.setEnabled(False)  # It leaves the keyboard now, not once it is out of sight, and is pressed once.
         self.closed.emit()
         if self._theme.still or not self.isVisible():
             self._gone()
@@ -126,6 +128,8 @@ class Toast(QWidget):
         close = IconButton(self._theme, "x", "Close", size=24, icon_size=14, role="ink-3", parent=self)
         close.setObjectName("toastClose")
         close.clicked.connect(self.close_toast)
+        for button in self.findChildren(QAbstractButton):
+            button.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # Who clicks goes on writing.
         layout = QHBoxLayout(self)
         layout.setContentsMargins(12, 8, 8, 8)
         layout.setSpacing(8)

@@ -242,6 +242,16 @@ def test_messages_are_gone_the_next_time(qtbot, dialog):
     qtbot.waitUntil(lambda: toasts(dialog) == [])
 
 
+def test_a_message_that_goes_gives_the_keyboard_back(qtbot, dialog):
+    dialog.show_problem("It broke", "Try again.")
+    dialog.search.setFocus()
+    shown = dialog.findChild(Toast)
+    close = button(shown, "toastClose")
+    close.setFocus(Qt.FocusReason.TabFocusReason)
+    qtbot.keyClick(close, Qt.Key.Key_Space)
+    assert dialog.search.hasFocus()
+
+
 def test_a_change_of_appearance_reaches_every_part(dialog, theme):
     theme.set_mode("dark")
     QApplication.instance().setStyleSheet(theme.stylesheet())
