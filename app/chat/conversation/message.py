@@ -130,6 +130,11 @@ class MessageView(QWidget):
         return self._filling.covered
 
     @property
+    def long(self) -> bool:
+        """Whether it would take more than a moment to show it again."""
+        return self._message is not None and (self._filling.long or self.thought.long)
+
+    @property
     def blank(self) -> bool:
         """Whether there is no answer yet."""
         return not self.text or self.text.isspace()
@@ -140,9 +145,6 @@ class MessageView(QWidget):
         self._message, self._status = message, ""
         if other:
             self._ending.forget_refusal()
-            self.end_edit()
-            if self._popover is not None:
-                self._popover.hide()
             self.setObjectName(f"message.{message.id}")
             self.body.shown.sideways.forget_choices()
         self._chips.show(message.attachments)
@@ -150,7 +152,7 @@ class MessageView(QWidget):
             self._filling.show_blocks(message.text, plain_blocks(message.text), covered=other)
         else:
             self._filling.show(message.text, goes_on=message.state == "streaming", covered=other)
-        opened = opened or (not other and self.thought.opened)
+        opened = opened or (not other and self.thought.stays_open)
         thinking = message.state == "streaming" and self.blank
         seconds = _thought_s(message)
         self.thought.show_thought(message.reasoning, seconds, thinking=thinking, opened=opened, other=other)
@@ -198,6 +200,9 @@ class MessageView(QWidget):
 
     def rest(self) -> None:
         """Show nothing more: another message comes next, or the same again, from the start where only a part of it is there."""
+        self.end_edit()
+        if self._popover is not None:
+            self._popover.hide()
         if self.covered:
             self._message = None
         self._filling.stop()

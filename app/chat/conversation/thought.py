@@ -59,9 +59,19 @@ class Thought(QWidget):
         return self._disclosure.isChecked()
 
     @property
+    def stays_open(self) -> bool:
+        """Whether the text is shown, and did not open by itself."""
+        return self.opened and not self._by_itself
+
+    @property
     def busy(self) -> bool:
         """Whether not all of the text is shown yet."""
         return self._filling is not None and self._filling.busy
+
+    @property
+    def long(self) -> bool:
+        """Whether it would take more than a moment to show the text again."""
+        return self.opened and self._filling is not None and self._filling.long
 
     def show_thought(self, source: str, seconds: float, *, thinking: bool, opened: bool, other: bool = True) -> None:
         """Show what was thought in `seconds` (0.0 where that is not known); while `thinking` it opens by itself.

@@ -8,6 +8,8 @@ if TYPE_CHECKING:
     from app.chat.conversation.message import MessageView
 
 _KEPT = 24
+# So many long texts that nobody looks at stay as they are: whoever comes back to one finds it there.
+_REMEMBERED = 8
 
 
 class ViewPool:
@@ -32,10 +34,19 @@ class ViewPool:
         return self._views.get(message_id)
 
     def take(self, message_id: str) -> "MessageView":
-        """Return a view for a message that has none; what it shows is another's."""
-        view = self._spare.pop() if self._spare else self._make()
+        """Return a view for a message that has none: the one that showed it last, where it still does, else any other."""
+        view = next((view for view in self._spare if view.message_id == message_id), None) or self._forgettable()
+        if view is None:
+            view = self._make()
+        else:
+            self._spare.remove(view)
         self._views[message_id] = view
         return view
+
+    def _forgettable(self) -> "MessageView | None":
+        """Return a view whose text is soon shown again, or the one of too many long texts that was left first."""
+        long = [view for view in self._spare if view.long]
+        return next((view for view in self._spare if not view.long), long[0] if len(long) > _REMEMBERED else None)
 
     def prepare(self) -> None:
         """Make the first view before it is wanted, where there is none yet."""

@@ -12,8 +12,8 @@ from app.chat.text.message_text import MessageText
 from app.chat.text.portions import portions
 
 _SLICE_S = 0.006
-# Characters: what is read in one go, and the longest text that is shown at once.
-_PIECE, _AT_ONCE = 1_000, 4_000
+# Characters: what is read in one go, and the longest text that is shown at once: two frames of prose and code, three of tables.
+_PIECE, _AT_ONCE = 1_000, 6_000
 
 
 class Filling(QObject):
@@ -36,6 +36,11 @@ class Filling(QObject):
     def source(self) -> str:
         """What is shown, or will be, as it was written."""
         return self._source
+
+    @property
+    def long(self) -> bool:
+        """Whether showing it takes more than a moment."""
+        return len(self._source) > _AT_ONCE
 
     @property
     def goes_on(self) -> bool:
@@ -97,7 +102,7 @@ class Filling(QObject):
     def _start(self, source: str, work: Iterator[None], covered: bool) -> None:
         self._source, self._work, self._covered = source, work, covered
         self._slices.start()
-        if len(source) <= _AT_ONCE:
+        if not self.long:
             self._go_on(inf)
         elif covered:
             self._text.show_blocks(())  # What was there would be laid out once more as its widget takes its place.

@@ -103,8 +103,9 @@ def test_what_was_thought_comes_in_slices_when_it_is_opened(transcript, qtbot, s
     assert view.height() > height + 5_000
 
 
-def test_a_short_message_is_there_at_once(transcript):
-    view = opened(transcript, asked("q"), replied("r", mixed(2)))
+@pytest.mark.parametrize("characters", [2_000, 4_001, 6_000])
+def test_a_message_that_takes_some_frames_is_there_at_once(transcript, characters):
+    view = opened(transcript, asked("q"), replied("r", REPLY[:characters]))
     assert not view.busy
     assert view.body.height() == view.body.height_at(transcript.column_width())
 
@@ -245,6 +246,49 @@ def test_what_was_thought_stays_in_sight_as_its_reply_is_gone_on_with(transcript
         assert (raw(view.thought.text), view.height()) == (seen, height)
         QApplication.processEvents()
     assert (raw(view.thought.text), view.height()) == (seen, height)
+
+
+def sights(transcript, view):
+    """Yield what is seen of a message in each turn, until all of it is there."""
+    while True:
+        yield raw(view.body), view.body.visibleRegion().boundingRect().height() > 400, transcript.verticalScrollBar().maximum()
+        if not view.busy:
+            return
+        QApplication.processEvents()
+
+
+@pytest.mark.parametrize("state", [writing, replied])
+def test_what_was_shown_a_moment_ago_is_there_when_its_chat_is_shown_again(transcript, qtbot, slices, state):
+    opened(transcript, asked("q"), state("r", REPLY))
+    all_there(transcript, qtbot)
+    (before,) = sights(transcript, transcript.view("r"))
+    for other in ("a", "b", "c"):
+        opened(transcript, asked(f"{other}q", chat_id=other), replied(f"{other}r", f"# {other}\n\n{REPLY}", chat_id=other))
+        all_there(transcript, qtbot)
+    more = "" if state is replied else "More **bold** words.\n\n" * 5
+    text, seen, range_ = zip(*sights(transcript, opened(transcript, asked("q"), state("r", REPLY + more))), strict=True)
+    assert all(seen)
+    assert all(each.startswith(before[0]) for each in text)
+    assert text[-1].count("More bold words.") == more.count("More")
+    assert list(range_) == sorted(range_)
+    assert range_[0] == before[2]
+
+
+def test_what_opened_by_itself_while_the_model_thought_is_closed_when_its_chat_is_shown_again(transcript, qtbot, slices):
+    view = opened(transcript, asked("q"), writing("r", "", reasoning=REPLY))
+    all_there(transcript, qtbot)
+    assert view.thought.opened
+    opened(transcript, asked("a", chat_id="other"), replied("b", "Short.", chat_id="other"))
+    assert opened(transcript, asked("q"), writing("r", "", reasoning=REPLY)).thought.opened
+    opened(transcript, asked("a", chat_id="other"), replied("b", "Short.", chat_id="other"))
+    assert not opened(transcript, asked("q"), writing("r", "Yes.", reasoning=REPLY)).thought.opened
+
+
+def test_as_many_long_texts_are_kept_as_a_person_goes_to_and_fro_between(transcript, qtbot):
+    for n in range(20):
+        opened(transcript, asked(f"q{n}", chat_id=f"c{n}"), replied(f"r{n}", REPLY[: 6_001 + n], chat_id=f"c{n}"))
+        all_there(transcript, qtbot)
+    assert len(transcript.findChildren(MessageView)) <= 12
 
 
 def test_a_message_laid_out_out_of_sight_is_laid_out_once(transcript, qtbot, monkeypatch):
