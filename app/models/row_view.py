@@ -136,13 +136,13 @@ class RowDelegate(QStyledItemDelegate):
             x += width + between
 
     def facts(self, painter: QPainter, line: QRect, columns: tuple[tuple[str, int], ...]) -> int:
-        """Draw columns of small text from the right, each in its room at the design's text size; return where what stands
-        before them has to end."""
-        right = line.right() + 1
+        """Draw columns of small text from the right, each in its room at the design's text size, or in more where it needs
+        that; return where what stands before them has to end."""
+        right, metrics = line.right() + 1, QFontMetrics(self._theme.font(FACTS))
         for text, room in columns:
-            wide = self._theme.grown(room)
-            if self.stacked:  # No room to spare for columns that stand under each other.
-                wide = QFontMetrics(self._theme.font(FACTS)).horizontalAdvance(text) + 2 * GAP if text else 0
+            wide = metrics.horizontalAdvance(text) + 2 * GAP if text else 0
+            if not self.stacked:  # Else there is no room to spare for columns that stand under each other.
+                wide = max(wide - GAP, self._theme.grown(room))
             column = QRect(right - wide, line.top(), wide, line.height())
             draw_line(painter, self._theme, column, text, FACTS, 400, "ink-3", _RIGHT)
             right -= wide

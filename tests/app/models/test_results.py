@@ -2,8 +2,10 @@ import dataclasses
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import QLineEdit, QWidget
 
+from app.models import row_view
 from app.models.model_list import ModelList
 from app.models.results import ResultsView
 from tests.app.models.entries import ALL, BROKEN, SMALL
@@ -86,6 +88,20 @@ def test_a_name_of_any_length_leaves_the_badges_alone(view):
     view.models.set_entries((SMALL, long), "")
     right = [row_picture(view, row).copy(386, 0, 60, 30) for row in range(2)]
     assert right[0] == right[1]
+
+
+@pytest.mark.parametrize("percent", [80, 100, 120])
+def test_figures_of_a_row_are_never_cut_where_there_is_room(view, theme, percent, monkeypatch):
+    drawn = {}
+    monkeypatch.setattr(row_view, "draw_line", lambda _painter, _theme, box, text, *_: drawn.update({text: box.width()}))
+    theme.set_text_size(percent)
+    figures = {500: "under 1 MB", 999_400_000_000: "999 GB", 888_800_000: "889 MB"}
+    view.models.set_entries([dataclasses.replace(SMALL, id=text, size_bytes=size) for size, text in figures.items()], "")
+    for row in range(len(figures)):
+        row_picture(view, row)
+    metrics = QFontMetrics(theme.font(row_view.FACTS))
+    assert set(figures.values()) <= set(drawn)
+    assert [text for text, width in drawn.items() if metrics.horizontalAdvance(text) > width] == []
 
 
 def test_return_and_a_double_click_choose(qtbot, view):
