@@ -61,7 +61,11 @@ def write(library: Library, model: str, text: str | None, *, as_json: bool) -> N
     entry = library.find(model)
     if text is not None:
         library.notebook.write(entry.id, text)
-    _show(library.find(entry.id), as_json, lambda entry: entry.notes)
+    entry = library.find(entry.id)
+    if entry.notes or as_json:
+        _show(entry, as_json, lambda entry: entry.notes)
+    else:
+        note(f"There are no notes on {entry.name}.")
 
 
 def template(library: Library, model: str, *, file: Path | None, reset: bool, as_json: bool) -> None:

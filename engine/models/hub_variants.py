@@ -36,8 +36,11 @@ def split_id(model_id: str) -> tuple[str, str]:
 def check_id(model_id: str) -> None:
     """Raise `UsageError` for a name that no model on the hub can have."""
     repository, file = split_id(model_id)
-    if not re.fullmatch(_NAME, repository, re.ASCII) or "/" in file or (file and not file.lower().endswith(".gguf")):
+    if not re.fullmatch(_NAME, repository, re.ASCII) or (file and not file.lower().endswith(".gguf")):
         raise UsageError(f"“{model_id}” is no name of a model on the hub.", "A name looks like author/model.")
+    if "/" in file:
+        told = f"{file} lies in a folder of {repository}, and Flint fetches only GGUF files that lie in none."
+        raise UsageError(told, "Choose another file, or fetch it with another tool and import it.")
 
 
 def gguf_variants(model: HubModel, files: Iterable[HubFile]) -> tuple[HubModel, ...]:

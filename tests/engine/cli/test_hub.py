@@ -206,6 +206,12 @@ def test_every_name_that_the_hub_can_not_have_is_refused_alike_without_asking_it
     assert not server.requests("")
 
 
+def test_a_gguf_in_a_folder_of_its_repository_is_said_to_be_one_that_flint_does_not_fetch(server, capsys):
+    assert run(["models", "pull", "org/Repo/sub/file.gguf"]) == 2
+    assert "sub/file.gguf lies in a folder of org/Repo" in " ".join(lines(capsys)[1].split())
+    assert not server.requests("")
+
+
 @pytest.mark.parametrize(
     ("variables", "named"),
     [({}, "HF_HOME"), ({"HF_HOME": "hf"}, "HF_HOME"), ({"HF_HUB_CACHE": "hf/hub"}, "HF_HUB_CACHE")],

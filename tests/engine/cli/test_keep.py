@@ -108,6 +108,14 @@ def test_notes_are_kept_and_shown(flint, models, flint_home):
     assert not (models / "one" / "flint.json").exists()
 
 
+def test_a_model_without_notes_says_so_before_there_were_any_and_after(flint, models, flint_home):
+    for arguments in ([], ["good at German"], [""], []):
+        outcome = flint("models", "note", "one", *arguments)
+        told = "" if any(arguments) else "There are no notes on one."
+        assert (outcome.out.strip(), outcome.err.strip()) == ("".join(arguments), told)
+    assert flint("models", "note", "one", "--json").data["notes"] == ""
+
+
 def test_the_list_tells_the_total_and_the_last_use(flint, models, flint_home, monkeypatch):
     monkeypatch.setenv("COLUMNS", "200")
     assert not flint("models", "info", "one", "--json").data["used_at"]
