@@ -26,6 +26,7 @@ from app.widgets.button import Button, PrimaryButton
 from app.widgets.icon_link import IconLink
 from app.widgets.label import Label
 from app.widgets.link import Link
+from engine.core.disk import lack_of_room
 from engine.core.errors import ErrorInfo
 from engine.core.hub_facts import HubDetail, HubModel
 from engine.models.fact_words import heads_text, parameters_text
@@ -269,8 +270,8 @@ class RepositoryDetail(DetailPane):
         words += [notice] if (notice := task_notice(row.model)) else []
         words += [_GATED] if row.model.gate and not row.here else []
         missing = self._size(row) - (row.download.done_bytes if row.download else 0)
-        if 0 < self._free < missing and not row.here:
-            words.append(f"It takes {size_text(missing)} on the disk, where {size_text(self._free)} are free.")
+        if self._free and not row.here and (lack := lack_of_room(row.model.name, missing, self._free)):
+            words.append(lack)
         self._terms.setVisible(bool(row.model.gate) and not row.here and self._detail is not None)
         self._notice.setText(" ".join(words))
         self._notices.setVisible(bool(words))

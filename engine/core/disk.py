@@ -3,10 +3,30 @@
 import contextlib
 import errno
 import os
+import shutil
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from engine.core.errors import DiskFull, ReadOnly
+from engine.core.sizes import size_text
+
+RESERVE = 500_000_000
+"""Bytes of the disk that no model takes: without them the system and other programs fail."""
+
+
+def lack_of_room(name: str, needed: int, free: int) -> str:
+    """Return why `needed` bytes for a model may not go to a disk with `free` ones; "" where they may."""
+    if needed <= 0 or free >= needed + RESERVE:
+        return ""
+    needs, stays = size_text(needed), size_text(RESERVE)
+    return f"The disk is too full for {name}: it needs {needs}, {stays} have to stay free, and {size_text(free)} are free."
+
+
+def check_disk(name: str, needed: int, folder: Path) -> None:
+    """Raise `DiskFull` where `needed` bytes for a model may not go into a folder."""
+    lack = lack_of_room(name, needed, shutil.disk_usage(folder).free)
+    if lack:
+        raise DiskFull(lack)
 
 
 @contextlib.contextmanager

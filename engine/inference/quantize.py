@@ -16,10 +16,10 @@ from typing import Any
 import mlx.core as mx
 from mlx.utils import tree_flatten, tree_map_with_path
 
-from engine.core.errors import DiskFull, OutOfMemory, Stopped, UsageError
+from engine.core.disk import check_disk
+from engine.core.errors import OutOfMemory, Stopped, UsageError
 from engine.core.facts import ModelEntry
 from engine.core.keep_messages import ModelQuantized, QuantizeBits, QuantizeModel, QuantizeProgress
-from engine.core.sizes import size_text
 from engine.inference.load_guard import check_room
 from engine.inference.loader import load, loading_errors, read_model
 from engine.inference.perplexity import perplexity
@@ -33,7 +33,6 @@ from engine.models.record import Record, write_record
 
 MIXED = "mixed_4_6"
 GROUPS = (32, 64, 128)
-SPARE_BYTES = 64 << 20
 _TAKEN_ALONG = (".json", ".jinja", ".model", ".txt", ".tiktoken")
 _LEFT = ("config.json", "flint.json", "model.safetensors.index.json")
 _STORED_AS = re.compile(r"\s+(bf16|fp16|f16|fp32|f32|\d+[ -]?bit|(I?Q\d\w*))$", re.IGNORECASE)
@@ -119,7 +118,7 @@ def quantize(
         with loading_errors(entry.name):
             model, config = read_model(source)
             model, config, predicted = _planned(model, config, bits, group)
-        _check_space(root, predicted, name)
+        check_disk(name, predicted, root)
         moved(0.0, "Trying the original")
         before = _tried(entry, asked_to_stop, lambda part: moved(0.25 * part, "Trying the original"))
         _compute(model, lambda part: moved(0.25 + 0.5 * part, "Quantizing"))
@@ -186,12 +185,6 @@ def _dtype(model: Any, config: dict[str, Any]) -> mx.Dtype:
         sizes[array.dtype] = sizes.get(array.dtype, 0) + array.nbytes
     most = max(sizes, key=lambda kind: sizes[kind], default=mx.bfloat16)
     return most if most in kinds.values() else mx.bfloat16
-
-
-def _check_space(root: Path, predicted: int, name: str) -> None:
-    free = shutil.disk_usage(root).free
-    if free < predicted + SPARE_BYTES:
-        raise DiskFull(f"{name} needs {size_text(predicted, 1)} in {root}, where {size_text(free, 1)} are free.")
 
 
 def _tried(entry: ModelEntry, asked_to_stop: Callable[[], bool], moved: Callable[[float], None]) -> float:

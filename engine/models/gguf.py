@@ -15,8 +15,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from engine.core.disk import disk_errors
-from engine.core.errors import DiskFull
+from engine.core.disk import check_disk, disk_errors
 from engine.models.content_sample import content_sample
 from engine.models.gguf_file import Header
 from engine.models.gguf_header import read_header
@@ -33,8 +32,6 @@ from engine.models.safetensors_file import write_safetensors
 PARTIAL_PREFIX = ".import-"
 LOCK_NAME = ".import.lock"
 LOCK_POLL_S = 0.1
-# The file system's own needs, and the small files, beside what is counted.
-SPARE_BYTES = 2**20
 DEFAULT_BITS: Bits = 8
 
 
@@ -183,10 +180,7 @@ def _free_name(wanted: Path) -> Path:
 def _check_space(model: GgufModel, tokenizer: TokenizerFiles, root: Path, name: str, bits: Bits) -> None:
     """Refuse at once what could not be finished."""
     weights = sum(spec.size for planned in model.tensors for spec in specs(planned, bits))
-    needed = weights + len(tokenizer.tokenizer.encode()) + SPARE_BYTES
-    free = shutil.disk_usage(root).free
-    if free < needed:
-        raise DiskFull(f"The disk is full: {name} needs {needed / 1e6:,.0f} MB in {root}, where {free / 1e6:,.0f} MB are free.")
+    check_disk(name, weights + len(tokenizer.tokenizer.encode()), root)
 
 
 def _write_model(header: Header, model: GgufModel, tokenizer: TokenizerFiles, folder: Path, source: Source, bits: Bits) -> None:

@@ -17,11 +17,10 @@ from pathlib import Path, PurePosixPath
 from typing import TextIO
 
 from engine.core.daemon_pool import DaemonPool
-from engine.core.disk import write_whole
+from engine.core.disk import lack_of_room, write_whole
 from engine.core.errors import DiskFull, FlintError, Stopped, UsageError
 from engine.core.hub_errors import HubError
 from engine.core.hub_facts import HubDetail
-from engine.core.sizes import size_text
 from engine.models.backoff import Backoff
 from engine.models.download_note import NOTE, lock_of, write_note
 from engine.models.hub_variants import split_id
@@ -32,8 +31,6 @@ from engine.models.transfer import OWN, PARTIAL, SURE, Source, Transfer, Watch
 AT_ONCE = 4
 """Files fetched at a time."""
 _LOOK_S = 0.02
-SPARE = 512 << 20
-"""Bytes that must stay free on the disk."""
 
 
 def repository_folder(cache: Path, model_id: str) -> Path:
@@ -217,13 +214,9 @@ class RepositoryDownload:
         return list(known.values())
 
     def _check_space(self) -> None:
-        missing = self.total_bytes - self.done_bytes
-        free = self.free_bytes(self.folder)
-        if missing and free < missing + SPARE:
-            raise DiskFull(
-                f"{self.detail.model.name} needs {size_text(missing)} more, and the disk has {size_text(free)} free.",
-                "Free some space, or choose a smaller model. What was fetched is kept.",
-            )
+        lack = lack_of_room(self.detail.model.name, self.total_bytes - self.done_bytes, self.free_bytes(self.folder))
+        if lack:
+            raise DiskFull(lack, "Free some space, or choose a smaller model. What was fetched is kept.")
 
     def _fetch(self, transfers: Sequence[Transfer]) -> None:
         """Run the transfers side by side, the large ones first; the first error ends the others."""

@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QMessageBox
 
+from engine.core.disk import RESERVE
 from engine.core.hub_facts import Download
 from engine.core.machine import THIS_MACHINE
 from engine.core.messages import Finished
@@ -464,7 +465,12 @@ def test_a_download_without_a_network_waits_and_says_when_it_tries_again(found, 
 def test_what_does_not_fit_on_the_disk_is_told_before_the_first_byte(found):
     found.search("large", 1)
     found.page.detail.set_free(10**9)
-    assert found.text("fetchNotice") == "It takes 140 GB on the disk, where 1.0 GB are free."
+    told = "it needs 140 GB, 500 MB have to stay free, and 1.0 GB are free."
+    assert found.text("fetchNotice").endswith(told)
+    found.page.detail.set_free(140 * 10**9 + RESERVE - 1)
+    assert found.shows("fetchNotice")  # As the download would say.
+    found.page.detail.set_free(140 * 10**9 + RESERVE)
+    assert not found.shows("fetchNotice")
 
 
 @pytest.mark.drives("paletteField", "cancelToken")

@@ -198,7 +198,7 @@ def test_full_disk_while_the_starter_is_imported_is_told_and_leaves_nothing_half
         with open_window(qtbot) as flint:
             flint.wait(lambda: flint.window.models.state.state == "failed")
             words = calm(flint)
-            assert "The disk is full" in words
+            assert "The disk is too full" in words
             assert "Free some space" in words
             flint.type("A thought to keep")
         assert not any(path.stat().st_size for path in locate().models.rglob("*") if path.is_file())

@@ -4,7 +4,7 @@ import stat
 
 import pytest
 
-from engine.core.disk import disk_errors, write_whole
+from engine.core.disk import RESERVE, disk_errors, lack_of_room, write_whole
 from engine.core.errors import DiskFull, ReadOnly
 
 
@@ -100,3 +100,15 @@ def test_what_can_not_be_written_is_told(tmp_path):
         write_whole(tmp_path / "file" / "new", ["text"])
     with pytest.raises(FileNotFoundError):
         write_whole(tmp_path / "gone" / "new", ["text"])
+
+
+@pytest.mark.parametrize(("needed", "free"), [(60_000_000, 94_000_000), (1, RESERVE), (140 * 10**9, 140 * 10**9)])
+def test_what_lacks_room_is_told_with_what_has_to_stay_free(needed, free):
+    told = lack_of_room("Slow 1B", needed, free)
+    assert told.startswith("The disk is too full for Slow 1B: it needs ")
+    assert "500 MB have to stay free" in told
+
+
+def test_what_has_room_or_is_there_already_lacks_none():
+    assert lack_of_room("Slow 1B", 60_000_000, 60_000_000 + RESERVE) == ""
+    assert lack_of_room("Slow 1B", 0, 0) == ""

@@ -133,7 +133,7 @@ def test_one_that_is_stopped_leaves_nothing(tiny, root, stage):
 def test_a_disk_that_is_too_small_is_said_before_anything_is_done(tiny, root, monkeypatch):
     monkeypatch.setattr("engine.inference.quantize.shutil.disk_usage", lambda _: Usage(10, 9, 1_000_000))
     told = []
-    with pytest.raises(DiskFull, match=r"1\.0 MB are free"):
+    with pytest.raises(DiskFull, match=r"500 MB have to stay free, and 1 MB are free"):
         run(tiny, root, told=told)
     assert told == []
     assert left_in(root) == []

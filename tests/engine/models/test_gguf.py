@@ -318,15 +318,16 @@ def test_a_full_disk_is_said_before_anything_is_written(tmp_path):
     tiny_gguf(tmp_path / "big.gguf", kind="F32", hidden=256, inner=1024)
     assert (tmp_path / "big.gguf").stat().st_size > 4 * 2**20
     with small_disk(tmp_path / "disk", "4m") as disk:
-        with pytest.raises(DiskFull, match=r"The disk is full: big needs .* MB") as caught:
+        with pytest.raises(DiskFull, match=r"too full for big: it needs .* MB, 500 MB have to stay free") as caught:
             import_gguf(tmp_path / "big.gguf", disk / "models")
         assert "Free some space" in caught.value.hint
         assert left_over(disk / "models") == []
 
 
-def test_a_disk_that_fills_up_during_the_import_leaves_nothing_half_made(tmp_path):
+def test_a_disk_that_fills_up_during_the_import_leaves_nothing_half_made(tmp_path, monkeypatch):
     tiny_gguf(tmp_path / "big.gguf", kind="F32", hidden=256, inner=1024)
     size = (tmp_path / "big.gguf").stat().st_size
+    monkeypatch.setattr("engine.core.disk.RESERVE", 2**20)
     with small_disk(tmp_path / "disk", f"{size // 2**20 + 4}m") as disk:
         filled = False
 

@@ -273,7 +273,7 @@ def test_stopping_while_it_waits_for_the_network_ends_at_once(server, tmp_path):
 def test_too_small_a_disk_is_told_before_anything_is_fetched(server, tmp_path):
     fetched = download(server, tmp_path)
     fetched.free_bytes = lambda _: 1000
-    with pytest.raises(DiskFull, match="has 0"):
+    with pytest.raises(DiskFull, match="500 MB have to stay free, and 0 MB are free"):
         fetched.run()
     assert not server.requests("cdn/")
 
