@@ -26,6 +26,7 @@ from engine.core.hub_messages import (
 )
 from engine.core.messages import Command, Event
 from engine.core.paths import Paths
+from engine.core.presence import there
 from engine.download_queue import DownloadQueue
 from engine.models.hub import Hub
 from engine.models.hub_token import HubToken
@@ -136,7 +137,7 @@ class Librarian:
 
 def _free_bytes(folder: Path) -> int:
     """Return what is free where `folder` is or will be."""
-    while not folder.exists() and folder != folder.parent:
+    while not there(folder) and folder != folder.parent:
         folder = folder.parent
     try:
         return shutil.disk_usage(folder).free

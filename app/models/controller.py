@@ -2,7 +2,6 @@
 
 import contextlib
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Literal
 
 from PySide6.QtCore import QObject, Signal
@@ -31,6 +30,7 @@ from engine.core.messages import (
     UnloadModel,
 )
 from engine.core.preferences import Preferences
+from engine.core.presence import folder_there
 from engine.core.record import Record
 from engine.core.setting import Value
 from engine.core.settings import Conversation, Engine, KeyValueCache, build
@@ -255,7 +255,7 @@ class ModelController(QObject):
     def _preferred(self) -> str:
         """The model used last, else the starter, else whatever is ready."""
         last = self._store.recall(LAST_MODEL)
-        if last.startswith("/") and Path(last).is_dir():
+        if last.startswith("/") and folder_there(last):
             return last  # A folder that was dropped here: used from where it is, and in no list.
         entry = preferred(self.entries, [last])
         return entry.id if entry else ""

@@ -20,6 +20,7 @@ from app.widgets.icon_button import IconButton
 from app.widgets.label import Label
 from app.widgets.link import Link
 from engine.core.facts import ModelEntry
+from engine.core.presence import folder_there
 from engine.models.fact_words import facts_of, origin_badge, remedy
 
 SHOW_FOLDER = "Show in Finder" if sys.platform == "darwin" else "Open folder"
@@ -110,7 +111,7 @@ class ModelDetail(DetailPane):
     def _show_folder(self) -> None:
         if self._entry is not None:
             path = Path(self._entry.path)
-            folder = path if path.is_dir() else path.parent
+            folder = path if folder_there(path) else path.parent
             QDesktopServices.openUrl(QUrl.fromLocalFile(str(folder)))
 
     def _lay_out(self) -> None:

@@ -1,7 +1,6 @@
 """The models in the window: their dialog and who serves it, the hub, and what becomes of an import."""
 
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
@@ -14,6 +13,7 @@ from app.theme import Theme
 from app.widgets.toast import Toaster
 from engine.core.errors import ErrorInfo
 from engine.core.facts import ModelEntry
+from engine.core.presence import folder_there
 
 if TYPE_CHECKING:
     from app.models.dialog import ModelsDialog
@@ -100,7 +100,7 @@ class ModelsPlace(QObject):
 
     def _import_or_use(self, path: str) -> None:
         """Import a GGUF; a model folder needs no import and is loaded from where it is."""
-        if Path(path).is_dir():
+        if folder_there(path):
             self._use(path)
         elif self._keep is None or not self._keep.is_busy():  # Both would be told in the one row.
             self._models.import_file(path)

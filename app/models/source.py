@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 from engine.core.errors import FlintError, ModelBroken, ModelNotFound, ModelUnsupported, UsageError
+from engine.core.presence import file_there, folder_there, there
 
 _MAGIC = b"GGUF"
 _PICKLED = {".bin", ".pt", ".pth", ".ckpt", ".pkl"}
@@ -21,11 +22,11 @@ def model_source(path: Path) -> Path:
     Raises `ModelNotFound`, `ModelBroken`, `ModelUnsupported` or `UsageError` when it is no model, with what to do instead.
     """
     try:
-        if path.is_dir():
+        if folder_there(path):
             return _folder(path)
-        if path.is_file():
+        if file_there(path):
             return _file(path)
-        if path.exists():  # To read a pipe would wait for ever.
+        if there(path):  # To read a pipe would wait for ever.
             raise UsageError(f"“{path.name}” is not a file.", _WHAT_IS)
     except OSError as error:
         reason = os.strerror(error.errno) if error.errno else "it could not be opened"
@@ -60,9 +61,9 @@ def _refusal(path: Path, suffix: str) -> FlintError:
 
 
 def _folder(path: Path) -> Path:
-    files = [file for file in path.iterdir() if file.is_file() and not file.name.startswith(".")]
+    files = [file for file in path.iterdir() if file_there(file) and not file.name.startswith(".")]
     kinds = {file.suffix.lower() for file in files}
-    if (path / "config.json").is_file():
+    if file_there(path / "config.json"):
         if ".safetensors" in kinds:
             return path
         if kinds & _PICKLED:

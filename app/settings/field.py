@@ -17,6 +17,7 @@ from app.widgets.icon_button import IconButton
 from app.widgets.label import Label
 from app.widgets.link import Link
 from engine.core.errors import SettingsError
+from engine.core.presence import folder_there
 from engine.core.setting import Setting, Value
 
 # A name for None up to this length stands at the right of the label, a longer one on a line of its own.
@@ -219,6 +220,6 @@ def _is_slid(setting: Setting) -> bool:
 
 def _check(setting: Setting, raw: object) -> Value:
     value = setting.check(raw if isinstance(raw, bool | int | float | str) else None)
-    if is_folder(setting) and value and not Path(str(value)).expanduser().is_dir():
+    if is_folder(setting) and value and not folder_there(Path(str(value)).expanduser()):
         raise SettingsError("no such folder")
     return value

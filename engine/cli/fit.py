@@ -15,6 +15,7 @@ from engine.core.errors import ModelBroken, ModelNotFound, UsageError
 from engine.core.facts import ModelEntry
 from engine.core.machine import THIS_MACHINE
 from engine.core.preferences import Preferences
+from engine.core.presence import file_there, there
 from engine.core.sizes import size_text
 from engine.hardware.device import Device, read_device
 from engine.hardware.meters import read_memory
@@ -134,7 +135,7 @@ def _check(entry: ModelEntry) -> None:
 
 
 def _read_config(path: Path) -> dict[str, Any]:
-    if path.exists() and not path.is_file():  # To read a pipe would wait for ever.
+    if there(path) and not file_there(path):  # To read a pipe would wait for ever.
         raise ModelBroken(f"{path} is no file.", "Give the path of a config.json.")
     try:
         config = json.loads(path.read_text("utf-8-sig"))

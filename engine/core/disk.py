@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from engine.core.errors import DiskFull, ReadOnly
+from engine.core.presence import closed_at
 from engine.core.sizes import size_text
 
 RESERVE = 500_000_000
@@ -42,7 +43,7 @@ def disk_errors(path: Path, read_only: str | None = None) -> Iterator[None]:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise DiskFull(f"The disk is full: {path.name} could not be written to {path.parent}.") from error
         if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
-            raise ReadOnly(f"Flint may not write to {path.parent}.", read_only) from error
+            raise ReadOnly(f"Flint may not write to {closed_at(path.parent) or path.parent}.", read_only) from error
         if error.errno in (errno.ENOTDIR, errno.EEXIST) and not path.parent.is_dir():
             raise ReadOnly(f"Flint can't write to {path.parent}: it, or a folder above it, is a file.", read_only) from error
         raise

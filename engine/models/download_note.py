@@ -13,6 +13,7 @@ from pathlib import Path
 from engine.core.disk import write_whole
 from engine.core.errors import FlintError
 from engine.core.hub_facts import HubFile
+from engine.core.presence import file_there, matching
 from engine.models.transfer import PARTIAL, sure_bytes
 
 NOTE = ".flint-download"
@@ -55,10 +56,10 @@ def arriving(folder: Path) -> Arriving:
     """Return how far the download into a repository's folder is."""
     blobs, sizes = folder / "blobs", wanted(folder)
     if not sizes:
-        here = sum(path.stat().st_size for path in blobs.glob("*") if path.is_file())
+        here = sum(path.stat().st_size for path in matching(blobs, "*") if file_there(path))
         return Arriving(here, 0, _running(lock_of(folder)))
-    whole = sum(size for etag, size in sizes.items() if (blobs / etag).is_file())
-    parts = sum(sure_bytes(blobs / f"{etag}{PARTIAL}") for etag in sizes if not (blobs / etag).is_file())
+    whole = sum(size for etag, size in sizes.items() if file_there(blobs / etag))
+    parts = sum(sure_bytes(blobs / f"{etag}{PARTIAL}") for etag in sizes if not file_there(blobs / etag))
     return Arriving(whole + parts, sum(sizes.values()), _running(lock_of(folder)))
 
 

@@ -9,6 +9,7 @@ from engine.core.disk import write_whole
 from engine.core.errors import FlintError, ModelUnsupported
 from engine.core.facts import ModelEntry
 from engine.core.json_file import read_object
+from engine.core.presence import file_there, there
 from engine.models.download_note import Arriving, arriving
 from engine.models.facts import Facts, read_config, read_facts
 from engine.models.generation_config import read_recommended
@@ -97,7 +98,7 @@ class GgufEntries:
         if not self._new or self._headers is None:
             return
         self._new = False
-        kept = {key: facts for key, facts in self._headers.items() if not facts[3] and Path(key.rpartition("|")[0]).exists()}
+        kept = {key: facts for key, facts in self._headers.items() if not facts[3] and there(key.rpartition("|")[0])}
         with contextlib.suppress(OSError, FlintError):
             self._file.parent.mkdir(parents=True, exist_ok=True)
             write_whole(self._file, [json.dumps({"version": _VERSION, "files": kept})], private=True)
@@ -179,5 +180,5 @@ def size_of_folder(folder: Path) -> int:
     with contextlib.suppress(OSError):
         for path in folder.iterdir():
             with contextlib.suppress(OSError):
-                total += path.stat().st_size if path.is_file() else 0
+                total += path.stat().st_size if file_there(path) else 0
     return total

@@ -8,6 +8,7 @@ from typing import Any
 
 from engine.core.errors import ModelBroken
 from engine.core.json_file import read_object
+from engine.core.presence import folder_there
 from engine.models.config_fields import number
 from engine.models.safetensors_file import TensorSpec, check_safetensors
 
@@ -79,7 +80,7 @@ def read_facts(source: Path | Mapping[str, Any]) -> Facts:
     Raises `ModelBroken` when there is no readable config, or a weights file beside it is damaged.
     """
     if isinstance(source, Path):
-        folder = source if source.is_dir() else source.parent
+        folder = source if folder_there(source) else source.parent
         config = read_config(folder)
         specs = [spec for path in sorted(folder.glob("model*.safetensors")) for spec in check_safetensors(path).values()]
         return _facts(config, count_parameters(specs, config))

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from engine.core.disk import check_disk, disk_errors
+from engine.core.presence import folder_there, there
 from engine.models.content_sample import content_sample
 from engine.models.gguf_file import Header
 from engine.models.gguf_header import read_header
@@ -114,7 +115,7 @@ def _imported_before(header: Header, root: Path, reopened: Callable[[], Source],
 
 def _records(root: Path) -> list[tuple[Path, Record]]:
     try:
-        folders = sorted(path for path in root.iterdir() if not path.name.startswith(".") and path.is_dir())
+        folders = sorted(path for path in root.iterdir() if not path.name.startswith(".") and folder_there(path))
     except OSError:
         return []
     return [(folder, record) for folder in folders if (record := read_record(folder)) is not None]
@@ -171,7 +172,7 @@ def _partial(root: Path) -> Iterator[Path]:
 def _free_name(wanted: Path) -> Path:
     """Return `wanted`, or the first of `wanted-2`, `wanted-3`, … that does not exist."""
     candidate, number = wanted, 1
-    while candidate.exists() or candidate.is_symlink():
+    while there(candidate) or candidate.is_symlink():
         number += 1
         candidate = wanted.with_name(f"{wanted.name}-{number}")
     return candidate

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from engine.core.errors import ModelBroken, ModelNotFound, ModelUnsupported
+from engine.core.presence import file_there, folder_there
 from engine.models.gguf_kinds import KINDS
 
 MAGIC = b"GGUF"
@@ -181,7 +182,7 @@ def read_file(path: Path) -> Header:
     """
     try:
         size = path.stat().st_size
-        if not (path.is_file() or path.is_dir()):  # To read a pipe would wait for ever.
+        if not (file_there(path) or folder_there(path)):  # To read a pipe would wait for ever.
             raise ModelBroken(f"{path.name} is not a file on a disk.", _NOT_A_GGUF)
         with path.open("rb") as file:
             return read_open(file, path, size)

@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from engine.core.errors import ModelBroken, ModelUnsupported
+from engine.core.presence import file_there
 from engine.models.gguf_file import Header, Part, TensorInfo, read_file
 
 # Each is a file held open. The largest models come in some 60.
@@ -50,7 +51,7 @@ def parts_there(path: Path) -> list[Path]:
     match = _PART.fullmatch(path.name)
     if match is None or int(match[3]) > MAX_PARTS:
         return [path]
-    return [part for name in _names(path, match[1], int(match[3])) if (part := path.with_name(name)).is_file()]
+    return [part for name in _names(path, match[1], int(match[3])) if file_there(part := path.with_name(name))]
 
 
 def _names(path: Path, stem: str, count: int) -> list[str]:
@@ -68,7 +69,7 @@ def _parts(path: Path, count: int) -> list[Path]:
     if int(match[3]) != count:
         raise ModelBroken(f"{path.name} is one of {count} parts, which its name contradicts.", "Give it its first name again.")
     paths = [path.with_name(name) for name in _names(path, match[1], count)]
-    missing = [part.name for part in paths if not part.is_file()]
+    missing = [part.name for part in paths if not file_there(part)]
     if missing:
         others = f" and {missing[1]}" if len(missing) == 2 else f" and {len(missing) - 1} more parts" if missing[1:] else ""
         raise ModelBroken(

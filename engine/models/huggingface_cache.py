@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from engine.core.disk import disk_errors
+from engine.core.presence import file_there, folder_there, matching
 
 PREFIX = "models--"
 CACHE_VARIABLES = ("HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE")
@@ -39,7 +40,7 @@ class CachedRepository:
         kept = {os.path.realpath(path) for path in (*here.rglob("*"), *used)}
         older = {os.path.realpath(path) for other in others for path in other.rglob("*")} - kept
         with contextlib.suppress(OSError):  # Somebody takes them away just now.
-            return sum(Path(path).stat().st_size for path in older if Path(path).is_file())
+            return sum(Path(path).stat().st_size for path in older if file_there(path))
         return 0
 
 
@@ -63,7 +64,7 @@ def cache_errors(path: Path) -> contextlib.AbstractContextManager[None]:
 def cached_repositories(cache: Path) -> Iterator[CachedRepository]:
     """Yield the model repositories of a cache; nothing when there is none or it may not be read."""
     try:
-        folders = sorted(folder for folder in cache.iterdir() if folder.name.startswith(PREFIX) and folder.is_dir())
+        folders = sorted(folder for folder in cache.iterdir() if folder.name.startswith(PREFIX) and folder_there(folder))
     except OSError:
         return
     for folder in folders:
@@ -97,5 +98,5 @@ def main_commit(folder: Path) -> str:
 def snapshots_of(folder: Path) -> list[Path]:
     """Return the snapshots of a repository's folder: the one that `refs/main` names, then the others, the newest first."""
     commit = main_commit(folder)
-    found = [path for path in folder.glob("snapshots/*") if path.is_dir()]
+    found = [path for path in matching(folder, "snapshots/*") if folder_there(path)]
     return sorted(found, key=lambda path: (path.name == commit, path.stat().st_mtime), reverse=True)

@@ -7,6 +7,7 @@ from typing import Any
 
 from engine.core.errors import FlintError, ModelBroken, ModelUnsupported
 from engine.core.json_file import read_object
+from engine.core.presence import file_there
 from engine.models.architectures import is_supported
 from engine.models.facts import read_config
 from engine.models.safetensors_file import check_safetensors
@@ -27,7 +28,7 @@ def check_folder(folder: Path) -> None:
     _check_architecture(folder, config)
     for name in _weight_files(folder):
         check_safetensors(folder / name)
-    if not any((folder / name).is_file() for name in TOKENIZERS):
+    if not any(file_there(folder / name) for name in TOKENIZERS):
         raise ModelBroken(f"{folder.name} has no tokenizer (tokenizer.json).")
 
 
@@ -61,17 +62,17 @@ def _check_architecture(folder: Path, config: Mapping[str, Any]) -> None:
 def _weight_files(folder: Path) -> list[str]:
     """Return the names of the weight files that must be there, after checking that they are."""
     present = sorted(path.name for path in folder.glob(WEIGHTS_PATTERN))
-    missing = [name for name in _listed(folder) if not (folder / name).is_file()]
+    missing = [name for name in _listed(folder) if not file_there(folder / name)]
     for name in present:
         if match := _SHARD.fullmatch(name):
             whole = [f"model-{number:05}-of-{match[2]}.safetensors" for number in range(1, min(int(match[2]), 9999) + 1)]
-            missing += [shard for shard in whole if not (folder / shard).is_file()]
+            missing += [shard for shard in whole if not file_there(folder / shard)]
     if missing:
         more = len(set(missing)) - 1
         raise ModelBroken(f"{folder.name} lacks {missing[0]}{f' and {more} more of its files' if more else ''}.")
     if present:
         # A link into the Hugging Face cache whose target is gone is still listed by its name.
-        dangling = [name for name in present if not (folder / name).is_file()]
+        dangling = [name for name in present if not file_there(folder / name)]
         if dangling:
             raise ModelBroken(f"{folder.name} lacks {dangling[0]}: its download is not finished.")
         return present

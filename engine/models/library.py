@@ -11,11 +11,12 @@ from engine.core.errors import ModelBroken, ModelNotFound
 from engine.core.facts import ModelEntry
 from engine.core.machine import THIS_MACHINE
 from engine.core.paths import Paths
+from engine.core.presence import closed_at, file_there, folder_there, there
 from engine.models import lmstudio, ollama, starter
 from engine.models.content_sample import content_sample
 from engine.models.duplicates import Duplicates
 from engine.models.entries import GgufEntries, cached_entry, entry_of, folder_entry
-from engine.models.folders import is_closed, visible_folders
+from engine.models.folders import visible_folders
 from engine.models.gguf_header import first_parts, parts_there
 from engine.models.huggingface_cache import CachedRepository, cache_folder, cached_repositories
 from engine.models.names import full_name, human_name
@@ -68,8 +69,9 @@ class Library:
         )
 
     def closed_folders(self) -> list[Path]:
-        """Return the folders of models that are there and may not be read: what is in them is not found."""
-        return [folder for folder in self.folders if is_closed(folder)]
+        """Return the folders that keep Flint from looking for models, theirs or one above: what is in them is not found."""
+        closed = (closed_at(folder) for folder in self.folders)
+        return list(dict.fromkeys(folder for folder in closed if folder is not None))
 
     def places(self) -> Iterator[ModelEntry]:
         """Yield every place that holds a model, Flint's own first; no two have the same id."""
@@ -131,7 +133,7 @@ class Library:
             if matches:
                 return matches[0]
         path = Path(name).expanduser()
-        if _exists(path):
+        if there(path):
             return self._at(path.absolute(), entries)
         if path.is_absolute() or name.startswith((".", "~")) or path.suffix == ".gguf":
             raise ModelNotFound(f"There is no file or folder {path}.", "Check the path. " + ModelNotFound.default_hint)
@@ -155,7 +157,7 @@ class Library:
         for entry in entries:
             if _is_at(entry, path):
                 return entry
-        if path.is_dir():
+        if folder_there(path):
             return folder_entry(path, "folder", str(path), human_name(path.name))
         if path.suffix.lower() == ".gguf" or _starts_as_gguf(path):
             return self._ggufs.entry(path, "folder", str(path), human_name(path.stem))
@@ -166,7 +168,7 @@ class Library:
         for folder in visible_folders(self._own):
             if source is not None and _comes_from(folder, source):
                 continue  # The starter's entry stands for it.
-            if is_closed(folder) or any(next(folder.glob(pattern), None) for pattern in _MODEL_FILES):
+            if closed_at(folder) or any(next(folder.glob(pattern), None) for pattern in _MODEL_FILES):
                 record = read_record(folder)
                 name = record.name if record is not None else human_name(folder.name)
                 yield folder_entry(folder, "flint", folder.name, name)
@@ -192,7 +194,7 @@ class Library:
     def _of_lmstudio(self, repository: lmstudio.LmStudioRepository) -> Iterator[ModelEntry]:
         for path in repository.ggufs:
             yield self._ggufs.entry(path, "lmstudio", f"{repository.id}/{path.name}", full_name(path.stem))
-        if not repository.ggufs or (repository.folder / "config.json").exists():
+        if not repository.ggufs or there(repository.folder / "config.json"):
             problem = f"LM Studio has not finished downloading {repository.id}." if repository.unfinished else ""
             name = human_name(repository.folder.name)
             yield folder_entry(repository.folder, "lmstudio", repository.id, name, problem)
@@ -222,7 +224,7 @@ def _cached_ggufs(repository: CachedRepository) -> list[Path]:
     They are models of their own: an update of one leaves the others where they were, in an older snapshot.
     """
     snapshot = repository.snapshot
-    if snapshot is None or (snapshot / "config.json").exists() or not _ggufs(snapshot):
+    if snapshot is None or there(snapshot / "config.json") or not _ggufs(snapshot):
         return []
     newest: dict[str, Path] = {}
     for each in repository.snapshots:
@@ -254,7 +256,7 @@ def _comes_from(folder: Path, source: Path) -> bool:
 
 def _starts_as_gguf(path: Path) -> bool:
     try:
-        if not path.is_file():  # To read a pipe would wait for ever.
+        if not file_there(path):  # To read a pipe would wait for ever.
             return False
         with path.open("rb") as file:
             return file.read(4) == b"GGUF"
@@ -272,10 +274,3 @@ def _hint(name: str, entries: tuple[ModelEntry, ...]) -> str:
     if not ids:
         return ModelNotFound.default_hint
     return f"Did you mean {' or '.join(ids)}? {ModelNotFound.default_hint}"
-
-
-def _exists(path: Path) -> bool:
-    try:
-        return path.exists()
-    except (OSError, ValueError):  # A name too long for a file, or one with a NUL in it.
-        return False

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from engine.core.json_file import read_object
+from engine.core.presence import folder_there
 from engine.models.folders import visible_folders
 from engine.models.gguf_header import first_parts
 
@@ -36,7 +37,7 @@ def model_folders(environ: Mapping[str, str]) -> tuple[Path, ...]:
     found: dict[Path, Path] = {}
     for folder in wanted:
         try:
-            if folder.is_dir():
+            if folder_there(folder):
                 found.setdefault(folder.resolve(), folder)
         except (OSError, RuntimeError):  # A link that leads to itself.
             continue
@@ -66,7 +67,7 @@ def _home(home: Path) -> Path:
         named = (home / ".lmstudio-home-pointer").read_text("utf-8-sig").strip().splitlines()
     except (OSError, ValueError):
         named = []
-    return Path(named[0]) if named and Path(named[0]).is_dir() else home / ".lmstudio"
+    return Path(named[0]) if named and folder_there(named[0]) else home / ".lmstudio"
 
 
 def _downloads(home: Path) -> Path | None:

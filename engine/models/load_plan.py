@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.core.facts import Weights
+from engine.core.presence import folder_there
 from engine.models.facts import count_parameters, read_config
 from engine.models.fit import LARGEST_CHUNK, Fit, predict
 from engine.models.kv_memory import KVBits
@@ -41,7 +42,7 @@ def plan_load(model: Path, *, metal: bool, memory_bytes: int, weights: Weights =
 
     Raises `ModelBroken` when there is no readable config, or a weights file is damaged; for a GGUF also `ModelUnsupported`.
     """
-    config, specs, imported = _of_folder(model) if model.is_dir() else _of_gguf(model)
+    config, specs, imported = _of_folder(model) if folder_there(model) else _of_gguf(model)
     specs = [spec for spec in specs if not any(part in spec.name for part in _LEFT_OUT)]
     parameters = count_parameters(specs, config)
     if metal:

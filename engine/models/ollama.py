@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.core.machine import THIS_MACHINE
+from engine.core.presence import file_there
 
 OWN_HOST, OWN_NAMESPACE = "registry.ollama.ai", "library"
 LARGEST_MANIFEST = 1 << 20
@@ -71,7 +72,7 @@ def _models(root: Path, manifest: Path) -> Iterator[OllamaModel]:
         yield OllamaModel(name, manifest, reason)
         return
     problem = "It is a change to another model (an adapter), which Flint can't import." if _ADAPTER in kinds else ""
-    if not blobs[0].is_file():
+    if not file_there(blobs[0]):
         problem = "Ollama has not finished downloading it."
     yield OllamaModel(name, blobs[0], problem)
 
@@ -108,5 +109,5 @@ def _files(folder: Path, depth: int) -> Iterator[Path]:
             continue
         if depth > 1 and entry.is_dir(follow_symlinks=False):
             yield from _files(Path(entry.path), depth - 1)
-        elif depth == 1 and entry.is_file():
+        elif depth == 1 and file_there(entry):
             yield Path(entry.path)

@@ -10,6 +10,7 @@ from pathlib import Path
 from engine.core.disk import disk_errors
 from engine.core.errors import UsageError
 from engine.core.facts import ModelEntry
+from engine.core.presence import file_there, folder_there, matching, there
 from engine.core.system_trash import move_to_trash
 from engine.models.gguf_header import parts_there
 from engine.models.huggingface_cache import PREFIX
@@ -53,7 +54,7 @@ def remove(entry: ModelEntry, *, for_good: bool = False) -> tuple[int, str]:
     with disk_errors(path):
         if entry.origin == "huggingface":
             return _remove_cached(path, entry.name, for_good)
-        parts = parts_there(path) if path.is_file() else [path]
+        parts = parts_there(path) if file_there(path) else [path]
         with unused(parts, entry.name):
             return _remove_own(path, parts, for_good)
 
@@ -63,14 +64,14 @@ def sweep(roots: Iterable[Path]) -> None:
 
     Whoever deletes has what is hidden locked until it is gone: what another Flint is at is left to it.
     """
-    for left in [path for root in roots for path in root.glob(f"{_HIDDEN}*/")]:
+    for left in [path for root in roots for path in matching(root, f"{_HIDDEN}*/")]:
         with contextlib.suppress(UsageError, OSError), unused([left], left.name):
             if any(left.iterdir()):  # An empty one may be so new that it is not locked yet.
                 shutil.rmtree(left)
 
 
 def _remove_own(path: Path, parts: list[Path], for_good: bool) -> tuple[int, str]:
-    if path.is_dir() and not path.is_symlink():
+    if folder_there(path) and not path.is_symlink():
         return _dispose(path, for_good)
     return _gathered({part.name: part for part in parts}, path.parent, path.stem, for_good)
 
@@ -78,9 +79,9 @@ def _remove_own(path: Path, parts: list[Path], for_good: bool) -> tuple[int, str
 def _remove_cached(path: Path, name: str, for_good: bool) -> tuple[int, str]:
     """Remove a model of the cache in every version that is there: an older one would come back under its name."""
     repository = next(folder for folder in (path, *path.parents) if folder.name.startswith(PREFIX))
-    snapshots = [folder for folder in repository.glob("snapshots/*") if folder.is_dir()]
+    snapshots = [folder for folder in repository.glob("snapshots/*") if folder_there(folder)]
     with alone(repository.parent, repository.name.removeprefix(PREFIX).replace("--", "/")):
-        if path.is_dir():
+        if folder_there(path):
             with unused([repository, *snapshots], name):
                 return _dispose(repository, for_good)
         names = {path.name, *(part.name for part in parts_there(path))}
@@ -91,14 +92,14 @@ def _remove_cached(path: Path, name: str, for_good: bool) -> tuple[int, str]:
 
 def _remove_links(repository: Path, path: Path, links: set[Path], snapshots: list[Path], for_good: bool) -> tuple[int, str]:
     """Remove the files of one of a repository's models, by the links to them in all snapshots; what others name stays."""
-    others = {each for folder in snapshots for each in folder.rglob("*") if not each.is_dir()} - links
+    others = {each for folder in snapshots for each in folder.rglob("*") if not folder_there(each)} - links
     if not any(each.suffix in _WEIGHTS for each in others):
         return _dispose(repository, for_good)
     kept = {os.path.realpath(each) for each in others}
     going: dict[str, Path] = {}
     for link in sorted(links):
         blob = Path(os.path.realpath(link))
-        if str(blob) not in kept and blob.is_file() and blob not in going.values():
+        if str(blob) not in kept and file_there(blob) and blob not in going.values():
             name = link.name if link.parent == path.parent else f"{link.parent.name[:7]}-{link.name}"
             going[name] = blob
     freed, trash = _gathered(going, repository.parent, repository.name.removeprefix(PREFIX), for_good)
@@ -111,7 +112,7 @@ def _remove_links(repository: Path, path: Path, links: set[Path], snapshots: lis
 def _tidy(repository: Path, snapshots: Iterable[Path]) -> None:
     """Take away the snapshots' folders that are empty now, and what names them."""
     for snapshot in snapshots:
-        for folder in sorted((each for each in snapshot.rglob("*") if each.is_dir()), reverse=True):
+        for folder in sorted((each for each in snapshot.rglob("*") if folder_there(each)), reverse=True):
             with contextlib.suppress(OSError):
                 folder.rmdir()
         with contextlib.suppress(OSError):
@@ -137,7 +138,7 @@ def _gathered(files: dict[str, Path], root: Path, name: str, for_good: bool) -> 
             return _dispose(folder, for_good)
         except BaseException:
             for now, before in moved:
-                if now.exists():
+                if there(now):
                     now.rename(before)
             raise
         finally:
@@ -161,6 +162,6 @@ def _bytes(folder: Path) -> int:
     sizes = {}
     for path in folder.rglob("*"):
         status = path.lstat()
-        if path.is_file() and not path.is_symlink():
+        if file_there(path) and not path.is_symlink():
             sizes[status.st_dev, status.st_ino] = status.st_size
     return sum(sizes.values())

@@ -21,6 +21,7 @@ from engine.core.disk import lack_of_room, write_whole
 from engine.core.errors import DiskFull, FlintError, Stopped, UsageError
 from engine.core.hub_errors import HubError
 from engine.core.hub_facts import HubDetail
+from engine.core.presence import folder_there, there
 from engine.models.backoff import Backoff
 from engine.models.download_note import NOTE, lock_of, write_note
 from engine.models.hub_variants import split_id
@@ -50,7 +51,7 @@ def alone(cache: Path, model_id: str) -> Iterator[None]:
         try:
             yield
         finally:
-            if not repository.exists():
+            if not there(repository):
                 with contextlib.suppress(OSError):
                     lock.unlink()
                 remove_empty(lock.parent, lock.parent.parent)
@@ -66,7 +67,7 @@ def _locked(lock: Path, model_id: str) -> TextIO:
             continue
         try:
             fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if lock.exists() and os.path.samestat(os.fstat(held.fileno()), lock.stat()):
+            if there(lock) and os.path.samestat(os.fstat(held.fileno()), lock.stat()):
                 return held
             held.close()  # And so did they with the file.
         except BlockingIOError:
@@ -88,7 +89,7 @@ def remove_empty(*folders: Path) -> None:
 def remove_empty_repository(folder: Path) -> None:
     """Take away what is empty of a repository's folder, and the folder itself where nothing else is in it."""
     remove_empty(folder / "blobs", folder / "snapshots", folder / "refs")
-    if not (folder / "blobs").exists():
+    if not there(folder / "blobs"):
         (folder / NOTE).unlink(missing_ok=True)
     remove_empty(folder)
 
@@ -197,7 +198,7 @@ class RepositoryDownload:
 
     def _supersede(self, before: Path) -> None:
         """Take away the version before, of one model alone where there are several; that it can't be ends no update."""
-        here = [str(path.relative_to(before)) for path in before.rglob("*") if not path.is_dir()]
+        here = [str(path.relative_to(before)) for path in before.rglob("*") if not folder_there(path)]
         wanted = [file.path for file in self.detail.files] if self.detail.variants else here
         with contextlib.suppress(OSError, FlintError):
             self.left = supersede(before, wanted)

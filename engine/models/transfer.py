@@ -12,6 +12,7 @@ from typing import Any, BinaryIO, Protocol
 from engine.core.errors import Stopped
 from engine.core.hub_errors import ChangedUpstream, FileDamaged, NoNetwork
 from engine.core.hub_facts import HubFile
+from engine.core.presence import file_there, there
 from engine.models.huggingface_cache import cache_errors
 
 CHUNK = 8 << 20
@@ -71,7 +72,7 @@ class Transfer:
     @property
     def complete(self) -> bool:
         """Whether the file is here, whole."""
-        return self.blob.is_file() and _size(self.blob) == self._file.size_bytes
+        return file_there(self.blob) and _size(self.blob) == self._file.size_bytes
 
     def run(self) -> None:
         """Fetch what is missing; a file whose hash is wrong is fetched again, whole.
@@ -92,7 +93,7 @@ class Transfer:
 
     def _fetch(self) -> None:
         done = sure_bytes(self._partial)
-        with self._partial.open("r+b" if self._partial.exists() else "w+b") as target:
+        with self._partial.open("r+b" if there(self._partial) else "w+b") as target:
             target.truncate(done)
             target.seek(done)
             try:

@@ -100,6 +100,19 @@ def name_modules_at_rest(person):
     window.close()
 
 
+def download(person):
+    """Ask for a model and say how that ended."""
+    window = yield from person.until("mainWindow")
+    downloads = window.place.hub.downloads
+    while not downloads.free_bytes:
+        yield
+    downloads.start("org/model")
+    while not (found := [each for each in downloads.downloads if not each.going]):
+        yield
+    say(state=found[0].state, error=found[0].error.text, toasts=[toast.text for toast in window.toaster.toasts])
+    window.close()
+
+
 def close_while_writing(person):
     """Close the window in the middle of a reply."""
     window = yield from writing(person)

@@ -2,6 +2,8 @@
 
 import contextlib
 import hashlib
+import os
+from pathlib import Path
 
 import pytest
 
@@ -11,6 +13,8 @@ from engine.core.paths import locate
 from engine.core.preferences import Preferences
 from engine.models.notebook import Notebook
 from tests.app.processes import flint, run_window
+from tests.hub.repositories import MadeUp, Repository
+from tests.hub.server import Hub
 from tests.models.tiny import tiny_model
 from tests.models.tiny_architectures import LLAMA
 from tests.privileges import bound_by_permissions
@@ -108,6 +112,40 @@ def test_models_in_a_closed_folder_are_not_said_to_be_gone(home):
     assert asked.returncode == ModelNotFound.exit_code
     assert str(home / "models") in listed.stderr
     assert str(home / "models") in asked.stderr
+
+
+@pytest.fixture
+def others(home):
+    """Models where other programs keep them."""
+    config = {"model_type": "llama"}
+    repository = Repository("org/model").add("config.json", config).add("model.safetensors", MadeUp(100))
+    with Hub(repository) as server, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HF_ENDPOINT", server.base)
+        patch.setenv("HF_HUB_OFFLINE", "0")
+        yield [Path(os.environ[name]) for name in ("HF_HOME", "LMSTUDIO_HOME", "OLLAMA_MODELS")]
+
+
+@pytest.mark.parametrize("which", range(3), ids=["huggingface", "lmstudio", "ollama"])
+@pytest.mark.parametrize("arguments", [("models", "list"), ("doctor",)], ids=" ".join)
+def test_what_other_programs_keep_in_closed_folders_is_done_without(others, which, arguments):
+    tiny_model(others[which] / "hub" / "models--org--model" / "snapshots" / "1", LLAMA)
+    with closed(others[which]):
+        done = told(*arguments)
+    assert "Little One" in done.stdout
+    assert "A check failed" not in done.stdout
+    if not which:  # The one of them that is Flint's to write to.
+        assert str(others[0]) in done.stdout + done.stderr
+
+
+def test_a_download_into_a_closed_folder_is_refused_with_the_reason(others):
+    others[0].mkdir(0o000)
+    done = told("models", "pull", "org/model")
+    status, said, err = run_window("download", before=bound_by_permissions())
+    assert done.returncode == ReadOnly.exit_code
+    assert f"may not write to {others[0]}." in done.stderr
+    assert (status, said[0]["state"], said[0]["error"]) == (0, "failed", f"Flint may not write to {others[0]}.")
+    assert said[0]["toasts"]
+    assert "Traceback" not in err
 
 
 def test_a_closed_model_is_listed_with_its_trouble(home):

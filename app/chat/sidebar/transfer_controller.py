@@ -16,6 +16,7 @@ from app.widgets.toast import Toaster
 from engine.chats.file_names import safe_name
 from engine.chats.store import ChatStore
 from engine.core.errors import FlintError
+from engine.core.presence import folder_there
 from engine.core.sizes import count_text
 
 if TYPE_CHECKING:
@@ -144,7 +145,7 @@ class TransferController(QObject):
     def _folder(self) -> str:
         """Return where the dialogs begin: where the last one ended, else in the documents."""
         kept = self._store.recall(_FOLDER)
-        if Path(kept).is_dir():
+        if folder_there(kept):
             return kept
         return QStandardPaths.writableLocation(QStandardPaths.StandardLocation.DocumentsLocation) or str(Path.home())
 
