@@ -9,7 +9,7 @@ from PySide6.QtGui import QGuiApplication
 from app.settings.panel import SettingsPanel
 from app.settings.preset_state import CUSTOM, MODEL, PresetState
 from app.widgets.file_dialogs import ask_for_file, ask_where_to_save
-from engine.core.disk import write_whole
+from engine.core.chosen_file import write_chosen
 from engine.core.errors import FlintError, SettingsError, describe
 from engine.core.preferences import Preferences
 from engine.core.presets import BUILT_IN, LARGEST, NAMES, Preset, Presets, from_text, to_text
@@ -153,7 +153,7 @@ class PresetController(QObject):
         name = f"{''.join(c if c.isalnum() or c in ' -_' else '-' for c in preset.name)}.json"
 
         def write(path: Path) -> None:
-            write_whole(path, [to_text(preset)])
+            write_chosen(path, [to_text(preset)])
             self.said.emit(f"“{preset.name}” exported", str(path), None)
 
         title, home = "Export Preset", str(Path.home())

@@ -1,15 +1,13 @@
 """Chats written to files: whole or not at all, and never over another one that nobody chose."""
 
-import contextlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from engine.chats.export import json_pieces, to_markdown
 from engine.chats.file_names import as_taken, free_name, safe_name
 from engine.chats.records import ChatTree
 from engine.chats.store import ChatStore
-from engine.core.disk import disk_errors, write_whole
-from engine.core.errors import UsageError
+from engine.core.chosen_file import write_chosen, writing_to
 
 type Progress = Callable[[int, int], object]
 """Called with chats written and chats in all; raises `Stopped` to end the export."""
@@ -23,12 +21,12 @@ def write_json(store: ChatStore, chat_ids: Sequence[str], path: Path, progress: 
             progress(number, len(chat_ids))
             yield store.read_chat(chat_id)
 
-    _write(path, json_pieces(chats()))
+    write_chosen(path, json_pieces(chats()))
 
 
 def write_markdown(store: ChatStore, chat_id: str, path: Path) -> None:
     """Write what is shown of a chat to a file. Raises as `write_json`."""
-    _write(path, [to_markdown(store.read_chat(chat_id))])
+    write_chosen(path, [to_markdown(store.read_chat(chat_id))])
 
 
 def write_markdowns(
@@ -38,7 +36,7 @@ def write_markdowns(
 
     Raises as `write_json`; what was written stays.
     """
-    with _told(folder):
+    with writing_to(folder):
         taken = {as_taken(there.name) for there in folder.iterdir()}
     written = []
     for number, chat_id in enumerate(chat_ids):
@@ -46,20 +44,6 @@ def write_markdowns(
         whole = store.read_chat(chat_id)
         name = free_name(safe_name(whole.chat.title), ".md", taken)
         taken.add(as_taken(name))
-        _write(folder / name, [to_markdown(whole)])
+        write_chosen(folder / name, [to_markdown(whole)])
         written.append(folder / name)
     return written
-
-
-def _write(path: Path, texts: Iterable[str]) -> None:
-    with _told(path):
-        write_whole(path, texts)
-
-
-@contextlib.contextmanager
-def _told(path: Path) -> Iterator[None]:
-    try:
-        with disk_errors(path):
-            yield
-    except OSError as error:
-        raise UsageError(f"{path.name} could not be written: {error.strerror or error}.", "Choose another place.") from error

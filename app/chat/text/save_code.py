@@ -4,11 +4,13 @@ import re
 from functools import lru_cache
 from pathlib import Path
 
-from PySide6.QtCore import QSaveFile
 from PySide6.QtWidgets import QMessageBox, QWidget
 
 from app.chat.text.code import find_lexer
+from app.errors import notice
 from app.widgets.file_dialogs import ask_where_to_save
+from engine.core.chosen_file import write_chosen
+from engine.core.errors import FlintError
 
 _NAMED = re.compile(r"(?:^|[\s:\"'=])([\w.-]*\w\.\w{1,8})(?=$|[\s\"'}])")
 _FIRST_LINE = re.compile(r"(?:#|//|--|;|/\*|<!--|%)+\s*(?:file(?:name)?:\s*)?(\S+?\.\w{1,8})\s*(?:\*/|-->)?")
@@ -41,17 +43,16 @@ def save_code(code: str, language: str, parent: QWidget) -> None:
 
 
 def _write(path: Path, code: str, parent: QWidget) -> None:
-    data = (code if code.endswith("\n") else f"{code}\n").encode("utf-8", "replace")
-    # A file that can't be written whole is left as it was.
-    file = QSaveFile(str(path))
-    if file.open(QSaveFile.OpenModeFlag.WriteOnly) and file.write(data) == len(data) and file.commit():
-        return
-    box = QMessageBox(parent)
-    box.setObjectName("saveCodeFailed")
-    box.setIcon(QMessageBox.Icon.Warning)
-    box.setText(f"“{path.name}” was not saved.")
-    box.setInformativeText(f"{file.errorString()}. Choose another folder or name.")
-    box.open()
+    try:
+        write_chosen(path, [code if code.endswith("\n") else f"{code}\n"])
+    except FlintError as error:
+        told = notice(error)
+        box = QMessageBox(parent)
+        box.setObjectName("saveCodeFailed")
+        box.setIcon(QMessageBox.Icon.Warning)
+        box.setText(told.title)
+        box.setInformativeText(told.hint)
+        box.open()
 
 
 def _safe(name: str) -> str:

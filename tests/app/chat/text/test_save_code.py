@@ -66,7 +66,7 @@ def test_a_failure_is_told_and_says_what_to_do(parent, tmp_path):
     box = parent.findChild(QMessageBox, "saveCodeFailed")
     assert box.isVisible()
     assert "x.txt" in box.text()
-    assert "Choose another folder" in box.informativeText()
+    assert "Choose another place" in box.informativeText()
     QTest.keyClick(box, Qt.Key.Key_Escape)
     assert not box.isVisible()
 
