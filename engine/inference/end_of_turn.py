@@ -3,6 +3,9 @@
 from collections.abc import Iterable
 from typing import Any
 
+from engine.inference.reasoning import template_text
+from engine.inference.template_work import bounded
+
 
 def end_token_ids(tokenizer: Any, config: dict[str, Any]) -> frozenset[int]:
     """Return the ids that end a turn, from three places that each miss some models.
@@ -33,7 +36,8 @@ def _template_end(tokenizer: Any) -> Iterable[int]:
     answer = "flint"
     conversation = [{"role": "user", "content": "hello"}, {"role": "assistant", "content": answer}]
     try:
-        text = tokenizer.apply_chat_template(conversation, tokenize=False, add_generation_prompt=False)
+        with bounded(template_text(tokenizer)):
+            text = tokenizer.apply_chat_template(conversation, tokenize=False, add_generation_prompt=False)
     except Exception:  # Whatever is wrong with the template, `template.render` tells it when it matters.
         return ()
     _, found, after = text.rpartition(answer)

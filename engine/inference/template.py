@@ -11,8 +11,8 @@ from engine.core.errors import TemplateError
 from engine.core.facts import Message
 from engine.inference.encoding import encode
 from engine.inference.reasoning import markers, template_text
+from engine.inference.template_work import BROKEN_HINT, bounded
 
-BROKEN_HINT = "The model's files carry a faulty chat template. Download or import the model again, or choose another model."
 REFUSED_HINT = "Start a new chat, or choose another model. If the chat has a system prompt, try it without one."
 
 
@@ -33,7 +33,7 @@ def render(tokenizer: Any, messages: Sequence[Message]) -> Prompt:
     Where the template refuses or drops a system message, its text is put before the first user message instead. The ids are
     those of the rendered text as it stands: the template writes its own special tokens, none are added.
 
-    Raises `TemplateError` when the template is missing, does not parse or refuses the conversation.
+    Raises `TemplateError` when the template is missing, does not parse, does not come to an end or refuses the conversation.
     """
     if not messages:
         raise TemplateError("There is no message to answer.", "Write a message first.")
@@ -99,7 +99,8 @@ def _holds_system(text: str, messages: Sequence[Message]) -> bool:
 def _apply(tokenizer: Any, messages: Sequence[Message], *, add_generation_prompt: bool = True) -> str:
     conversation = [{"role": message.role, "content": message.text} for message in messages]
     try:
-        text = tokenizer.apply_chat_template(conversation, tokenize=False, add_generation_prompt=add_generation_prompt)
+        with bounded(template_text(tokenizer)):
+            text = tokenizer.apply_chat_template(conversation, tokenize=False, add_generation_prompt=add_generation_prompt)
     except jinja2.TemplateSyntaxError as error:
         line = f" (line {error.lineno})" if error.lineno else ""
         raise TemplateError(f"The model's chat template does not parse: {_plain(error)}{line}.", BROKEN_HINT) from error
@@ -111,7 +112,16 @@ def _apply(tokenizer: Any, messages: Sequence[Message], *, add_generation_prompt
         raise TemplateError(f"The model's chat template failed: {_plain(error)}.", REFUSED_HINT) from error
     except jinja2.TemplateError as error:  # What a template raises itself comes as the plain base class.
         raise TemplateError(f"The model's chat template refuses this conversation: {_plain(error)}.", REFUSED_HINT) from error
-    except (ArithmeticError, AttributeError, ImportError, LookupError, RecursionError, TypeError, ValueError) as error:
+    except (
+        ArithmeticError,
+        AttributeError,
+        ImportError,
+        LookupError,
+        MemoryError,
+        RecursionError,
+        TypeError,
+        ValueError,
+    ) as error:
         raise TemplateError(f"The model's chat template failed: {_plain(error)}.", REFUSED_HINT) from error
     return cast(str, text)
 

@@ -165,6 +165,14 @@ def test_a_template_that_does_not_render_says_why_and_is_not_kept(models):
     assert kept() == ""
 
 
+def test_a_template_that_would_not_end_is_given_up_and_the_next_one_takes_its_place(models):
+    dialog = open_template(models)
+    write_template(dialog, "{% for i in range(99999) %}{% for j in range(99999) %}a{% endfor %}{% endfor %}")
+    models.wait(lambda: any("does not come to an end" in label.text() for label in dialog.findChildren(QLabel)))
+    write_template(dialog, "ASK {{ messages[-1].content }}")
+    models.wait(lambda: preview(dialog) == "ASK And of Italy?")
+
+
 def removal(models):
     return [box for box in models.dialog.findChildren(QMessageBox, "removeModelQuestion") if box.isVisible()][-1]
 

@@ -152,7 +152,12 @@ def test_a_template_of_ones_own_stands_for_the_models(flint, models, tmp_path, f
     assert flint("chat", "hello", "--model", "one", "--max-tokens", "1", "--json").data["prompt_tokens"] == before
 
 
-@pytest.mark.parametrize("text", ["{% for %}", "{{ messages[99].x.y }}", "no message at all", "{{ raise_exception('no') }}"])
+ENDLESS = "{% for i in range(99999) %}{% for j in range(99999) %}a{% endfor %}{% endfor %}"
+
+
+@pytest.mark.parametrize(
+    "text", ["{% for %}", "{{ messages[99].x.y }}", "no message at all", "{{ raise_exception('no') }}", ENDLESS]
+)
 def test_a_template_that_does_not_render_is_refused(flint, models, flint_home, text):
     flint("models", "template", "one", "--set", "-", stdin=text).refused(13)
     assert Notebook(flint_home / "model-notes.json").of("one").template == ""

@@ -4,7 +4,9 @@ import pytest
 
 from engine.core.errors import TemplateError
 from engine.core.facts import Message
-from engine.inference.template import Prompt, fold_system, render, template_hash
+from engine.inference import template_work
+from engine.inference.end_of_turn import end_token_ids
+from engine.inference.template import BROKEN_HINT, Prompt, fold_system, render, template_hash
 from tests.models.tiny_tokenizers import CHATML, byte_level, sentencepiece
 
 SYSTEM, HELLO, HI, MORE = (
@@ -194,3 +196,30 @@ def test_the_starter_takes_a_system_prompt_and_has_one_of_its_own(starter):
     assert not prompt.starts_in_reasoning
     assert "SmolLM" in render(tokenizer, [HELLO]).text
     assert len(template_hash(tokenizer)) == 16
+
+
+LONG = "{% for i in range(99999) %}{% for j in range(99999)CONDITION %}BODY{% endfor %}{% endfor %}"
+TWICE = "{% macro twice(n) %}{% if n %}{{ twice(n - 1) }}{{ twice(n - 1) }}{% endif %}{% endmacro %}{{ twice(60) }}"
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        LONG.replace("CONDITION", "").replace("BODY", "a"),
+        LONG.replace("CONDITION", "").replace("BODY", ""),
+        LONG.replace("CONDITION", " if j < 0").replace("BODY", "a"),
+        "{% macro all() %}" + LONG.replace("CONDITION", "").replace("BODY", "") + "{% endmacro %}{{ all() }}",
+        TWICE,
+    ],
+)
+def test_a_template_that_would_not_end_is_given_up(template):
+    error = failure(template, SYSTEM, HELLO)
+    assert "does not come to an end" in error.text
+    assert error.hint == BROKEN_HINT
+    assert end_token_ids(byte_level(template=template), {}) == end_token_ids(byte_level(template=CHATML), {})
+
+
+def test_each_rendering_has_all_the_steps_and_a_long_chat_needs_few_of_them(monkeypatch):
+    monkeypatch.setattr(template_work, "STEPS", 20_000)
+    for _ in range(3):
+        assert text_of(CHATML, *[HELLO, HI] * 500, MORE).count("hello") == 500
