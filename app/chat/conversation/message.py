@@ -1,12 +1,13 @@
 """One message: the user's in a bubble, a reply in the open, with what the model thought and the quiet line under it."""
 
-from PySide6.QtCore import QEvent, QPoint, QRect, Qt, Signal
+from PySide6.QtCore import QEvent, QPoint, QRect, Signal
 from PySide6.QtGui import QContextMenuEvent, QEnterEvent, QFocusEvent, QFontMetrics, QPainter, QPaintEvent
 from PySide6.QtWidgets import QMenu, QWidget
 
 from app.chat.conversation.bubble_chips import BubbleChips
 from app.chat.conversation.ending import Ending, wordless
 from app.chat.conversation.ledger import ledger
+from app.chat.conversation.lines_to_come import paint_lines
 from app.chat.conversation.message_editing import Editing
 from app.chat.conversation.spacing import BLEED, estimated_height
 from app.chat.conversation.stats_line import BLEED as STATS_BLEED
@@ -19,6 +20,7 @@ from app.chat.text.message_text import MessageText
 from app.chat.text.plain import plain_blocks
 from app.theme import Theme
 from app.widgets.facts_popover import FactsPopover
+from app.widgets.frame import draw_frame
 from engine.chats.records import StoredMessage
 from engine.core.messages import MemoryRefused
 from engine.core.odds import TokenOdds
@@ -85,6 +87,7 @@ class MessageView(QWidget):
     def _connect(self) -> None:
         self.body.link_activated.connect(self.link_activated)
         self.body.height_changed.connect(self._fit)
+        self.body.document().documentLayout().documentSizeChanged.connect(self._show_growth)
         self._filling.filled.connect(self._take_filled)
         self.thought.filled.connect(self._take_filled)
         self.thought.link_activated.connect(self.link_activated)
@@ -126,7 +129,7 @@ class MessageView(QWidget):
 
     @property
     def covered(self) -> bool:
-        """Whether nothing of the answer is to be seen yet, and its height is an estimate."""
+        """Whether not all of the answer is to be seen yet, and its height is an estimate."""
         return self._filling.covered
 
     @property
@@ -249,15 +252,16 @@ class MessageView(QWidget):
         """Return how many pixels under the view's top a text position stands."""
         return self.body.y() + self.body.top_of(position)
 
-    def paintEvent(self, _event: QPaintEvent) -> None:
-        """Paint the bubble."""
-        if self._is_reply() or self._editing.active:
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paint the bubble, and lines where text is still to come."""
+        if self._editing.active:
             return
         painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(self._theme.color("inset"))
-        painter.drawRoundedRect(self._bubble, _BUBBLE_RADIUS, _BUBBLE_RADIUS)
+        if not self._is_reply():
+            draw_frame(painter, self._bubble, _BUBBLE_RADIUS, self._theme.color("inset"))
+        if self.covered and not self.body.isHidden():
+            shown = self.body.height_at(self.body.width()) if self.body.blocks else 0
+            paint_lines(painter, self._theme, self.body.geometry(), shown, event.rect())
 
     def _is_reply(self) -> bool:
         return self._message is not None and self._message.role == "assistant"
@@ -354,7 +358,12 @@ class MessageView(QWidget):
             self._popover = FactsPopover(self._theme, self.window(), copyable=True)
         self._popover.show_rows(ledger(self.message.facts), self._stats, place=self._stats.menu_place())
 
+    def _show_growth(self) -> None:
+        if self.covered:
+            self.update()
+
     def _take_filled(self) -> None:
+        self.update()
         self.filled.emit(self)
         self._fit()
 
@@ -375,8 +384,8 @@ class MessageView(QWidget):
         self.body.setVisible(said)
         self.body.setGeometry(left, _BUBBLE_TOP, inner, max(1, self.body.height()))
         height = self.body.height_at(inner) if said else 0
-        self.body.setGeometry(left, _BUBBLE_TOP, inner, 0 if self.covered else max(1, height))
         height = self._estimate(width) if self.covered else height
+        self.body.setGeometry(left, _BUBBLE_TOP, inner, max(1, height))
         height += self._chips.arrange(left, _BUBBLE_TOP + height, inner, under_text=said)
         self._bubble = QRect(left - _BUBBLE_SIDE, 0, inner + 2 * _BUBBLE_SIDE, height + 2 * _BUBBLE_TOP)
         bottom = self._bubble.height()
@@ -413,8 +422,9 @@ class MessageView(QWidget):
         if not self.body.isHidden():
             self.body.setGeometry(BLEED, top, width, max(1, self.body.height()))
             height = self.body.height_at(width)
-            self.body.setGeometry(BLEED, top, width, 0 if self.covered else height)
-            top += self._estimate(width) if self.covered else height
+            height = self._estimate(width) if self.covered else height
+            self.body.setGeometry(BLEED, top, width, height)
+            top += height
         if failed:
             top += 0 if empty else _ABOVE_NOTE
             top += self._ending.arrange_failure(BLEED, top, width)

@@ -54,7 +54,7 @@ class Filling(QObject):
 
     @property
     def covered(self) -> bool:
-        """Whether nothing is to be seen before all is shown."""
+        """Whether all that is to be seen is what was shown by now."""
         return self.busy and self._covered
 
     def show(self, source: str, *, goes_on: bool = False, covered: bool = True) -> None:

@@ -1,7 +1,9 @@
 """Long messages: they come in small slices of work, while everything else goes on, and nothing that is seen jumps."""
 
+from math import ceil
+
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 
@@ -182,7 +184,7 @@ def test_another_chat_in_the_middle_leaves_nothing_going_on(transcript, qtbot, s
     assert not any(each.busy for each in transcript.findChildren(MessageView))
     assert other.body.toPlainText() == "Short."
     again = opened(transcript, asked("q"), replied("r", REPLY))
-    assert again.body.height() == 0
+    assert raw(again.body) == ""
     all_there(transcript, qtbot)
     assert again.body.toPlainText().count("The template makes text of the messages.") == 20
 
@@ -289,6 +291,50 @@ def test_as_many_long_texts_are_kept_as_a_person_goes_to_and_fro_between(transcr
         opened(transcript, asked(f"q{n}", chat_id=f"c{n}"), replied(f"r{n}", REPLY[: 6_001 + n], chat_id=f"c{n}"))
         all_there(transcript, qtbot)
     assert len(transcript.findChildren(MessageView)) <= 12
+
+
+def bars(view, height=500):
+    """Return the tops and the heights of what stands on the ground in one column of the last pixels of a message's text."""
+    picture = view.grab(QRect(0, view.body.geometry().bottom() - height, view.width(), height)).toImage()
+    ground = picture.pixel(view.body.x() - 1, height - 1)
+    inked = [picture.pixel(view.body.x() + 30, y) != ground for y in range(height)]
+    tops = [y for y in range(1, height) if inked[y] and not inked[y - 1]]
+    return [(top, inked[top:].index(False)) for top in tops if False in inked[top:]]
+
+
+@pytest.mark.parametrize("mode", ["light", "dark"])
+@pytest.mark.parametrize("role", ["user", "assistant"])
+def test_lines_stand_where_text_is_to_come(transcript, theme, qtbot, slices, mode, role):
+    theme.set_mode(mode)
+    make = asked if role == "user" else replied
+    view = opened(transcript, make("r", "A few words of a line.\n\n" * 400))
+    assert view.busy
+    lines = bars(view)
+    theme.set_mode("light")
+    assert len(lines) > 10
+    assert {height for _, height in lines} == {10}
+    assert {(top - lines[0][0]) % theme.line("read") for top, _ in lines} == {0}
+    all_there(transcript, qtbot)
+    assert not {(top, height) for top, height in bars(view) if height == 10}
+
+
+def test_what_is_there_of_a_long_message_is_seen_from_its_top_on_while_it_grows(transcript, qtbot, slices):
+    text = "".join(f"Paragraph {n} of some words.\n\n" for n in range(400))
+    transcript.set_messages([replied("long", text), *[replied(f"r{n}", mixed(3)) for n in range(9)]])
+    transcript.scroll_to("long")
+    view = transcript.view("long")
+    tops, parts = {view.y()}, []
+    while view.busy:
+        built = ceil(view.body.document().size().height()) if view.body.blocks else 0
+        if 0 < built < view.body.height():
+            parts.append((built, view.body.grab(QRect(0, 0, 600, built)).toImage()))
+            assert view.body.visibleRegion().contains(QPoint(10, 10))
+        tops.add(view.y())
+        QApplication.processEvents()
+    assert len(parts) > 5
+    assert len(tops) == 1
+    for built, part in parts:
+        assert part == view.body.grab(QRect(0, 0, 600, built)).toImage()
 
 
 def test_a_message_laid_out_out_of_sight_is_laid_out_once(transcript, qtbot, monkeypatch):
