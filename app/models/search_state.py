@@ -1,11 +1,13 @@
 """What stands over the list in Discover: what it shows, that the hub is asked, or what went wrong and what to do."""
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QVBoxLayout, QWidget
 
 from app.models.hub_words import TOKEN_ERRORS
 from app.models.problem_card import ProblemCard
 from app.theme import Theme
+from app.widgets.elided_label import ElidedLabel
 from app.widgets.label import Label
 from app.widgets.link import Link
 from app.widgets.spinner import Spinner
@@ -13,6 +15,7 @@ from engine.core.errors import ErrorInfo
 from engine.core.machine import THIS_MACHINE
 
 _NO_CALL = "Nothing was asked of the network yet. Type a name and press Return to search Hugging Face."
+_ROOMY = 360
 
 
 class SearchState(QWidget):
@@ -24,12 +27,12 @@ class SearchState(QWidget):
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._counts = False
+        self._theme, self._counts = theme, False
         self.setObjectName("searchState")
         self._spinner = Spinner(theme, "Searching", parent=self)
         self._spinner.stand_on(theme.color("content"))
         theme.changed.connect(lambda: self._spinner.stand_on(theme.color("content")))
-        self._title = Label(theme, style="read-small", weight=600, wrap=True, parent=self)
+        self._title = ElidedLabel(theme, style="read-small", weight=600, parent=self)
         self._title.setObjectName("searchTitle")
         self._popular = Link(theme, "Show popular models", style="read-small", parent=self)
         self._popular.setObjectName("showPopular")
@@ -42,20 +45,33 @@ class SearchState(QWidget):
         self._again = Link(theme, "Try again", style="read-small", parent=self)
         self._again.setObjectName("searchAgain")
         self._problem.add_links(self._token, self._again)
-        head = QHBoxLayout()
-        head.setSpacing(8)
-        head.addWidget(self._spinner)
-        head.addWidget(self._title, 1)
-        head.addWidget(self._popular, 0, Qt.AlignmentFlag.AlignTop)
+        title, self._head = QHBoxLayout(), QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        title.setSpacing(8)
+        title.addWidget(self._spinner)
+        title.addWidget(self._title, 1)
+        self._head.addLayout(title, 1)
+        self._head.addWidget(self._popular, 0, Qt.AlignmentFlag.AlignLeft)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(16, 4, 16, 4)
         layout.setSpacing(4)
-        layout.addLayout(head)
+        layout.addLayout(self._head)
         for part in (self._text, self._problem):
             layout.addWidget(part)
+        theme.changed.connect(self._arrange)
+        self._arrange()
         self._popular.clicked.connect(self.popular_asked)
         self._again.clicked.connect(self.again_asked)
         self._token.clicked.connect(self.token_asked)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._arrange()
+
+    def _arrange(self) -> None:
+        """Give the link a line of its own where the text is too large for both."""
+        narrow = self.width() < self._theme.grown(_ROOMY)
+        self._head.setDirection(QBoxLayout.Direction.TopToBottom if narrow else QBoxLayout.Direction.LeftToRight)
+        self._head.setSpacing(4 if narrow else 8)
 
     @property
     def counts(self) -> bool:
@@ -95,7 +111,7 @@ class SearchState(QWidget):
         self, title: str, text: str, *, spinning: bool = False, popular: bool = False, error: ErrorInfo | None = None
     ) -> None:
         self._counts = False
-        self._title.setText(title)
+        self._title.show_words(title)
         self._title.setVisible(bool(title))
         self._text.setText(text)
         self._text.setVisible(bool(text))

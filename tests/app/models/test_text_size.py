@@ -87,6 +87,25 @@ def test_what_is_read_grows_and_nothing_is_cut_off(found, server, width):
         found.wait(lambda: overlapping(row) == [])
 
 
+@pytest.mark.parametrize("percent", [130, 150, 200])
+def test_what_stands_over_the_recommendations_is_whole_in_the_least_window(found, server, percent):
+    found.dialog.resize(found.dialog.minimumSize())
+    found.driver.window.settings._on_changed("app", "text_size", percent)
+    found.wait(lambda: cut_off(found.page.state) == [])
+    title = found.driver.part("searchTitle")
+    assert title.text() == title.words
+    assert title.height() < 2 * title.fontMetrics().height()
+
+
+def test_a_title_with_a_word_without_an_end_is_cut_with_dots(found, server):
+    found.type("a" * 2000)
+    found.wait(lambda: found.driver.part("searchTitle").words.startswith("Nothing found for"))
+    title = found.driver.part("searchTitle")
+    assert title.text().endswith("…")
+    assert title.fontMetrics().horizontalAdvance(title.text()) <= title.width()
+    assert title.toolTip() == title.words
+
+
 def test_the_recommendations_and_the_models_on_this_machine_grow_too(found, server):
     for percent in SIZES:
         found.driver.window.settings._on_changed("app", "text_size", percent)
