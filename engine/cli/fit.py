@@ -206,7 +206,7 @@ def _show(report: dict[str, Any], fit: Fit) -> None:
     columns = (Column("", long=True), Column("", figure=True), Column("", whole=True))
     print_table(columns, [*rows, ("Peak", size_text(fit.peak_bytes), "the sum")])
     figures = f"{report['model']}, {fit.context:,} tokens of context, KV {fit.kv_bits}"
-    say(f"\n{figures}: {report['reason']} A model may take {size_text(report['budget_bytes'])} here.")
+    say(f"\n{figures}: {report['reason']} A model may take {size_text(report['budget_bytes'])} here now.")
     if report["max_context"]:
         say(f"The longest context that fits is {report['max_context']:,} tokens.")
     for offer in report["offers"]:

@@ -85,6 +85,7 @@ def search(query: str, wanted: Wanted, *, as_json: bool) -> None:
         note("Nothing found. Fewer words or bounds may help; --all also lists what is not made for MLX.")
     else:
         _show(rows)
+        note(f"A model may take {size_text(budget)} here now: with other memory in use, more or less of it fits.")
         if more:
             note(f"There are more: --limit shows up to {MOST_FOUND}.")
 

@@ -9,11 +9,13 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from engine.cli.hub import open_hub
 from engine.cli.main import run
+from engine.core.sizes import size_text
 from engine.hardware.device import read_device
 from engine.models.download_note import write_note
 from engine.models.huggingface_cache import cache_folder, cached_repositories
@@ -111,6 +113,24 @@ def test_search_prints_a_table_or_that_there_is_nothing(server, capsys):
     out, err = lines(capsys)
     assert not out
     assert "Nothing found" in err
+
+
+@pytest.mark.parametrize("budget", [10**9, 5 * 10**9, 6 * 10**9, 64 * 10**9])
+def test_search_and_fit_judge_alike_with_the_same_memory_and_tell_what_it_is(server, capsys, monkeypatch, budget):
+    device = dataclasses.replace(read_device(), metal=False, memory_bytes=64 << 30)
+    for module in ("hub", "fit"):
+        monkeypatch.setattr(f"engine.cli.{module}.read_device", lambda: device)
+        monkeypatch.setattr(f"engine.cli.{module}.read_memory", lambda **_: SimpleNamespace(budget=budget))
+    assert run(["models", "search", "small", "--json"]) == 0
+    (found,) = json.loads(lines(capsys)[0][0])
+    for context in ("4000", "32768"):
+        assert run(["models", "fit", NAME, "--context", context, "--json"]) == 0
+        assert json.loads(lines(capsys)[0][0])["max_context"] == found["max_context"]
+    told = f"A model may take {size_text(budget)} here now"
+    assert run(["models", "search", "small"]) == 0
+    assert told in " ".join(lines(capsys)[1].split())
+    assert run(["models", "fit", NAME]) == 0
+    assert told in " ".join(" ".join(lines(capsys)[0]).split())
 
 
 def test_pull_fetches_and_the_library_has_it(server, capsys):
