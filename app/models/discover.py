@@ -233,7 +233,12 @@ class Discover(QWidget):
             self._hub.describe(self.detail.model_id)
 
     def _choose_variant(self, model_id: str) -> None:
-        """Show another quantization of the model on show, which the list need not have."""
+        """Show another quantization of the model on show: its own row, or over that of the one picked where it has none."""
+        place = self._models.row_of(model_id)
+        if place >= 0:
+            self._pick(place)
+            self.results.setCurrentIndex(self._models.index(place))
+            return
         self._variant = model_id
         self.detail.show_row(self.detail.variants.row(model_id))
         self._describe_later.forget()

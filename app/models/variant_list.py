@@ -16,6 +16,7 @@ from app.models.row_view import FACTS, RowDelegate, RowView, draw_line
 from app.theme import Theme
 from app.widgets.label import Label
 from app.widgets.link import Link
+from engine.core.context import context_limit
 from engine.core.errors import ErrorInfo
 from engine.core.hub_facts import Download, HubDetail, HubModel
 from engine.models.hub_variants import stored_as
@@ -42,6 +43,8 @@ class VariantList(QWidget):
         self._work = Background(self)
         self.setObjectName("variants")
         title = Label(theme, "Quantizations", style="read-small", weight=600, parent=self)
+        self._basis = Label(theme, style="read-caption", role="ink-3", wrap=True, parent=self)
+        self._basis.setObjectName("variantsBasis")
         self._note = Label(theme, style="read-small", role="ink-3", wrap=True, parent=self)
         self._note.setObjectName("variantsNote")
         self._again = Link(theme, "Try again", style="read-small", parent=self)
@@ -60,6 +63,7 @@ class VariantList(QWidget):
         layout.setContentsMargins(0, 0, 0, 16)
         layout.setSpacing(4)
         layout.addLayout(head)
+        layout.addWidget(self._basis)
         layout.addWidget(self._note)
         layout.addWidget(self.view)
         self._again.clicked.connect(self.again_asked)
@@ -95,6 +99,7 @@ class VariantList(QWidget):
         """Show these, one of them described by `detail`: all are of its shape. One alone is nothing to choose from."""
         self._config, self._trained = detail.config or detail.model.config, detail.model.context
         self._models.set_models(models, {}, by_standing=False)
+        self._basis.setText(f"Each with {context_limit(None, self._trained):,} tokens of context, half full for its speed.")
         self._fit()
         self._say("")
         self._assess()
@@ -130,6 +135,7 @@ class VariantList(QWidget):
         self._note.setText(text)
         self._note.setVisible(bool(text))
         self._again.setVisible(again)
+        self._basis.setVisible(not text)
         self.view.setVisible(not text)
         self.show()
 

@@ -59,6 +59,7 @@ SHOWN = [
     "spinner",
     "tokenProblem",
     "tokenState",
+    "variantsBasis",
     "variantsNote",
     "welcomeProgress",
 ]

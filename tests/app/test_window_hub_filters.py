@@ -1,11 +1,13 @@
 """Narrow what was found, and choose among a model's quantizations: in the real window, against a hub on loopback."""
 
+from dataclasses import replace
+
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
 from engine.core.machine import THIS_MACHINE
-from tests.app.hub_window import FOX_ID, GATED_ID, LARGE_ID, QWEN, SLOW_ID, hub_on_loopback
+from tests.app.hub_window import FOX_ID, GATED_ID, LARGE_ID, MACHINE, QWEN, SLOW_ID, hub_on_loopback
 from tests.app.window_driver import row_center
 from tests.hub.repositories import MadeUp, Repository
 from tests.models.tiny_gguf import tiny_gguf
@@ -152,6 +154,35 @@ def test_by_keyboard_another_quantization_is_chosen(found, server):
     assert found.page.detail.model_id == "org/Many-9B-8bit"
     QTest.keyClick(view, Qt.Key.Key_Return)
     found.wait(lambda: found.page.detail.detail and found.page.detail.detail.model.id == "org/Many-9B-4bit")
+
+
+@pytest.mark.drives("fitContext")
+def test_quantizations_say_which_context_they_are_judged_with(found, server):
+    quantizations(server, 4, 8)
+    found.page.set_machine(replace(MACHINE, budget=10_000_000_000))
+    found.search("9b-8bit", 1)
+    found.pick("org/Many-9B-8bit")
+    detail = found.page.detail
+    found.wait(lambda: variants(found)[-1:] and variants(found)[-1][2].startswith("Fits at "))
+    before = variants(found)
+    assert found.text("variantsBasis").startswith("Each with 32,768 tokens of context")
+    QTest.keyClick(detail.fit.slider, Qt.Key.Key_Home)
+    found.wait(lambda: found.driver.part("hubVerdict").accessibleName() == "Fits")
+    assert variants(found) == before
+
+
+@pytest.mark.drives("variantRows")
+def test_the_list_marks_the_row_of_another_quantization_where_it_has_one(found, server):
+    quantizations(server, 4, 8)
+    found.search("many-9b", 2)
+    found.pick("org/Many-9B-4bit")
+    view = found.page.detail.variants.view
+    found.wait(lambda: view.isVisible() and len(variants(found)) == 2)
+    for place, model_id in ((1, "org/Many-9B-8bit"), (0, "org/Many-9B-4bit")):
+        QTest.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=row_center(view, place))
+        found.wait(lambda m=model_id: found.page.detail.detail and found.page.detail.detail.model.id == m)
+        assert found.rows()[found.page.results.currentIndex().row()].model.id == model_id
+        assert view.currentIndex().row() == place
 
 
 @pytest.mark.drives("variantsAgain")
