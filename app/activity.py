@@ -7,6 +7,7 @@ from app.chat.controller import ChatController
 from app.chat.conversation.ledger import context_rows
 from app.chat.page import ChatPage
 from app.chat.replies import Pending, Replies
+from app.errors import advice
 from app.models.controller import ModelController, ModelState
 from app.theme import Theme
 from app.toolbar import Toolbar
@@ -98,7 +99,7 @@ class Activity(QObject):
                 picker.set_state("failed", state.name, state.detail)
                 if state.error:
                     refused = state.error.code == OutOfMemory.code
-                    welcome.show_failure(state.error.text, state.error.hint, refused=refused)
+                    welcome.show_failure(state.error.text, advice(state.error), refused=refused)
 
     def _show_at_rest(self) -> None:
         state = self._models.state

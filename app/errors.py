@@ -17,6 +17,7 @@ type Place = Literal["", "models", "settings"]
 MOST_LETTERS = 300
 _UNKNOWN = "Something went wrong inside Flint."
 _TRACEBACK = re.compile(r"Traceback \(most recent call last\)|^\s*File \".*\", line \d+", re.MULTILINE)
+_COMMAND = re.compile(r"`flint (?!doctor`)")
 
 # The engine's standing hints are for a terminal too; in the window the same advice names the window's own ways.
 _WINDOW_HINTS = {
@@ -79,15 +80,24 @@ def telling(failed: SignalInstance) -> Iterator[None]:
 def notice(error: ErrorInfo | BaseException) -> Notice:
     """Return what to show of an error, as it came in an event or was raised here."""
     info = describe(error) if isinstance(error, BaseException) else error
-    hint = info.hint
-    if hint == _ENGINE_HINTS.get(info.code):
-        hint = _WINDOW_HINTS.get(info.code, hint)
     return Notice(
         title=_sentence(info.text) or _UNKNOWN,
-        hint=_plain(hint),
+        hint=advice(info),
         stays=info.code not in _PASSING,
         place=_PLACES.get(info.code, ""),
     )
+
+
+def advice(error: ErrorInfo | FlintError) -> str:
+    """Return what to do about an error, in the window's own ways."""
+    standing = _ENGINE_HINTS.get(error.code, "")
+    return in_window(error.hint.replace(standing, _WINDOW_HINTS.get(error.code, standing)))
+
+
+def in_window(text: str) -> str:
+    """Return text without the sentences that name a command of Flint's: a window has ways of its own, save for the doctor's."""
+    sentences = re.split(r"(?<=[.?!])\s+", text)
+    return _plain(" ".join(sentence for sentence in sentences if not _COMMAND.search(sentence)))
 
 
 def _sentence(text: str) -> str:

@@ -4,6 +4,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QMainWindow, QVBoxLayout, QWidget
 
+from app.errors import advice
 from app.theme import Theme
 from app.widgets.button import Button, PrimaryButton
 from engine.core.errors import ErrorInfo
@@ -21,7 +22,7 @@ class StartupFailure(QMainWindow):
         title = QLabel("Flint can't start")
         title.setFont(theme.font("display"))
         text = QLabel(error.text)
-        hint = QLabel(error.hint)
+        hint = QLabel(advice(error))
         for label, name in ((title, "failureTitle"), (text, "failureText"), (hint, "failureHint")):
             label.setObjectName(name)
         for label in (text, hint):

@@ -7,6 +7,7 @@ from PySide6.QtCore import QPoint, Qt, QUrl, Signal
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QVBoxLayout, QWidget
 
+from app.errors import in_window
 from app.models.badge import Badge
 from app.models.detail_pane import DetailPane
 from app.models.facts_table import FactsTable
@@ -84,8 +85,9 @@ class ModelDetail(DetailPane):
         self._use.show_words("In use" if current else "", "yes", "check")
         self.chat.setEnabled(not entry.problem)
         arriving = entry.download != ""  # Nothing is wrong with it.
-        self.problem.show_problem("" if arriving else entry.problem, remedy(entry))
-        self._note.setText(f"{entry.problem.rstrip('.')}. {remedy(entry)}" if arriving else _GGUF_NOTE)
+        advised = in_window(remedy(entry))
+        self.problem.show_problem("" if arriving else entry.problem, advised)
+        self._note.setText(f"{entry.problem.rstrip('.')}. {advised}" if arriving else _GGUF_NOTE)
         self._note.setVisible(arriving or (entry.kind == "gguf" and not entry.problem))
         self._notes.setText(entry.notes)
         self._notes.setVisible(entry.notes != "")

@@ -19,6 +19,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
+from app.errors import advice
 from app.models.detail import ModelDetail
 from app.models.drop_overlay import DropOverlay
 from app.models.empty import NoModels
@@ -190,7 +191,7 @@ class ModelsDialog(QDialog):
         try:
             source = model_source(path)
         except FlintError as error:
-            self.show_problem(error.text, error.hint)
+            self.show_problem(error.text, advice(error))
             return
         self.import_requested.emit(str(source))
 

@@ -6,6 +6,7 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
 from app.bridge import Bridge
+from app.errors import advice
 from app.models.controller import ModelController
 from app.models.download_controller import DownloadController
 from app.models.hub_controller import HubController
@@ -123,7 +124,7 @@ class HubPlace(QObject):
 
     def _on_stopped(self, download: Download) -> None:
         error = download.error
-        self._tell(f"The download of {download.name} stopped.", f"{error.text} {error.hint}" if error else "", "error")
+        self._tell(f"The download of {download.name} stopped.", f"{error.text} {advice(error)}" if error else "", "error")
 
     def _tell(self, text: str, hint: str, kind: Kind = "info") -> None:
         """Tell of downloads where their list is not on show, and lead to it."""
@@ -184,7 +185,7 @@ class HubPlace(QObject):
 
     def _on_failed(self, error: ErrorInfo) -> None:
         if self._dialog is not None and self._dialog.isVisible():
-            self._dialog.show_problem(error.text, error.hint)
+            self._dialog.show_problem(error.text, advice(error))
         else:
             self.failed.emit(error)
 

@@ -2,6 +2,7 @@
 
 import re
 
+from app.errors import advice
 from app.models.words import progress_text, size_text
 from engine.core.errors import ErrorInfo
 from engine.core.hub_facts import Download, HubModel
@@ -98,9 +99,9 @@ def download_text(download: Download) -> str:
 
 def failure_text(error: ErrorInfo | None) -> str:
     """Return what went wrong and what to do about it; what the badge says already is not said again."""
-    if error and error.code in _FAILED_BADGES and error.hint:
-        return error.hint
-    return " ".join(part for part in (error.text, error.hint) if part) if error else "It failed."
+    if error and error.code in _FAILED_BADGES and advice(error):
+        return advice(error)
+    return " ".join(part for part in (error.text, advice(error)) if part) if error else "It failed."
 
 
 def failed_badge(error: ErrorInfo | None) -> tuple[str, str]:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, cast
 from PySide6.QtCore import QObject, Qt, QTimer
 
 from app.bridge import Bridge
+from app.errors import advice
 from app.models.controller import ModelController
 from app.models.template_controller import TemplateController
 from app.models.words import size_text
@@ -169,7 +170,7 @@ class KeepController(QObject):
                 delete = ("Delete for Good", lambda: self._remove(removing, for_good=True))
                 self._dialog.tell(event.error.text, "It can only be deleted for good.", delete)
             else:
-                self._dialog.show_problem(event.error.text, event.error.hint)
+                self._dialog.show_problem(event.error.text, advice(event.error))
         self._models.refresh()
 
     def _show_making(self, fraction: float, stage: str) -> None:

@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app.background import Background
+from app.errors import advice
 from app.models.assessment import Assessment, badge_of
 from app.models.badge import Badge
 from app.models.card_text import CardText, card_html
@@ -116,7 +117,7 @@ class RepositoryDetail(DetailPane):
 
     def show_failure(self, error: ErrorInfo) -> None:
         """Say why the hub told nothing."""
-        self.problem.show_problem(error.text, error.hint)
+        self.problem.show_problem(error.text, advice(error))
         self._show_links(error)
         self._under_way = ""
         if self._row is not None:

@@ -4,6 +4,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QVBoxLayout, QWidget
 
+from app.errors import advice
 from app.models.hub_words import TOKEN_ERRORS
 from app.models.problem_card import ProblemCard
 from app.theme import Theme
@@ -117,6 +118,6 @@ class SearchState(QWidget):
         self._text.setVisible(bool(text))
         self._spinner.setVisible(spinning)
         self._popular.setVisible(popular)
-        self._problem.show_problem(error.text if error else "", error.hint if error else "")
+        self._problem.show_problem(error.text if error else "", advice(error) if error else "")
         self._token.setVisible(bool(error and error.code in TOKEN_ERRORS))
         self._again.setVisible(error is not None)

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Qt
 
 from app.bridge import Bridge
+from app.errors import advice
 from app.theme import Theme
 from engine.core.facts import ModelEntry
 from engine.core.keep_messages import AskModelTemplate, ModelTemplate, SetModelTemplate
@@ -58,6 +59,6 @@ class TemplateController(QObject):
             case ModelTemplate() if event.request_id == self._asking:
                 self._open.show_outcome(event)
             case Failed():
-                self._open.show_problem(f"{event.error.text} {event.error.hint}")
+                self._open.show_problem(f"{event.error.text} {advice(event.error)}")
             case Finished() | Cancelled() if event.request_id == self._keeping:
                 self._open.accept()

@@ -4,6 +4,7 @@ from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QLayout, QLineEdit, QVBoxLayout, QWidget
 
+from app.errors import advice
 from app.models.problem_card import ProblemCard
 from app.theme import Theme
 from app.widgets.button import Button, PrimaryButton
@@ -81,7 +82,7 @@ class TokenDialog(QDialog):
 
     def show_failure(self, error: ErrorInfo) -> None:
         """Say why the token was not kept; another can be entered."""
-        self._problem.show_problem(error.text, error.hint)
+        self._problem.show_problem(error.text, advice(error))
         self._save.setText("Save")
         self._save.setEnabled(True)
         self.field.setEnabled(True)

@@ -7,6 +7,7 @@ from PySide6.QtGui import QPainter, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QStyleOptionViewItem, QVBoxLayout, QWidget
 
 from app.background import Background
+from app.errors import advice
 from app.models.assessment import Assessment, assess
 from app.models.badge import badge_height, badge_width, draw_badge
 from app.models.hub_list import ROW_ROLE, HubList, HubRow
@@ -93,7 +94,7 @@ class VariantList(QWidget):
 
     def show_failure(self, error: ErrorInfo) -> None:
         """Say why it is not known, and what to do."""
-        self._say(f"{error.text} {error.hint}".strip(), again=True)
+        self._say(f"{error.text} {advice(error)}".strip(), again=True)
 
     def show_variants(self, models: Sequence[HubModel], detail: HubDetail) -> None:
         """Show these, one of them described by `detail`: all are of its shape. One alone is nothing to choose from."""

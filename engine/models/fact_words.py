@@ -96,7 +96,7 @@ def used_fact(entry: ModelEntry) -> str:
 def remedy(entry: ModelEntry) -> str:
     """Return what to do about a model that can't be used."""
     if entry.download:
-        again = f"Go on with it under Discover, or in a terminal: flint models pull {entry.id}"
+        again = f"Go on with it under Discover. In a terminal, `flint models pull {entry.id}` does."
         return "It can be used as soon as it is here." if entry.download == "running" else again
     return "Choose another model: Flint does not run this kind yet." if entry.unsupported else _REMEDIES[entry.origin]
 

@@ -1,9 +1,16 @@
+import ast
+import re
+from pathlib import Path
+
 import pytest
 
-from app.errors import MOST_LETTERS, notice
+from app.errors import MOST_LETTERS, in_window, notice
 from engine.core import errors
 from engine.core.errors import DiskFull, ErrorInfo, FileRefused, ModelNotFound, NoModelLoaded, SettingsError, describe
+from engine.core.paths import locate
+from engine.models.library import Library
 
+ROOT = Path(__file__).parents[2]
 KINDS = [kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, errors.FlintError)]
 
 
@@ -23,6 +30,44 @@ def test_every_error_has_a_sentence_and_something_to_do(kind):
 def test_no_standing_hint_sends_a_person_from_the_window_to_help_pages_of_the_terminal(kind):
     assert "--help" not in notice(kind("x")).hint
     assert "models list" not in notice(kind("x")).hint
+
+
+def test_a_hint_for_the_case_that_ends_with_the_standing_one_names_no_command_either(flint_home):
+    (flint_home / "models" / "tiny").mkdir(parents=True)
+    (flint_home / "models" / "tiny" / "config.json").write_text("{}")
+    library = Library(locate(), starter_package="no-such-package")
+    for name in ("tinny", "zzz"):
+        with pytest.raises(ModelNotFound) as caught:
+            library.find(name)
+        assert "`flint models list`" in caught.value.hint
+        assert "flint" not in notice(caught.value).hint
+        assert "moved or deleted" in notice(caught.value).hint
+    assert "Did you mean" in notice(ModelNotFound("x", f"Did you mean y? {ModelNotFound.default_hint}")).hint
+
+
+def test_only_what_a_window_has_no_way_for_is_named_as_a_command():
+    assert in_window("None was found. `flint models import FILE.gguf` imports one. Good luck!") == "None was found. Good luck!"
+    assert in_window("Run `flint doctor` and report it.") == "Run “flint doctor” and report it."
+
+
+def words(path):
+    """Return the texts of a source file that are no docstrings; of those with fields, the parts between them."""
+    tree = ast.parse(path.read_text("utf-8"))
+    told = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    constants = [node for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+    return [node.value for node in constants if id(node) not in told]
+
+
+def test_every_command_in_a_text_of_the_engines_is_marked_so_that_a_window_can_leave_it_out():
+    files = [path for path in (ROOT / "engine").rglob("*.py") if "cli" not in path.parts]
+    named = [text for path in files for text in words(path) if re.search(r"\bflint (models|chat|cache|doctor|--)", text)]
+    assert named
+    assert [text for text in named if not re.search("`flint ", text)] == []
+
+
+def test_no_part_of_the_window_tells_a_hint_as_the_engine_has_it():
+    files = [path for path in (ROOT / "app").rglob("*.py") if path.name != "errors.py"]
+    assert [path.name for path in files if re.search(r"\b(error|info)\.hint\b", path.read_text("utf-8"))] == []
 
 
 def test_a_hint_made_for_the_case_is_kept():

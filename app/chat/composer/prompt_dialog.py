@@ -5,6 +5,7 @@ from collections.abc import Callable
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 
+from app.errors import advice
 from app.theme import Theme
 from app.widgets.button import Button, PrimaryButton
 from app.widgets.label import Label
@@ -58,6 +59,6 @@ class PromptDialog(Sheet):
         try:
             work()
         except FlintError as error:
-            self._trouble.setText(f"{error.text} {error.hint}")
+            self._trouble.setText(f"{error.text} {advice(error)}")
             return
         self.accept()

@@ -4,6 +4,7 @@ from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent
 from PySide6.QtWidgets import QWidget
 
+from app.errors import advice
 from app.theme import Theme
 from engine.core.errors import ErrorInfo
 
@@ -24,7 +25,7 @@ class FailureNote(QWidget):
     def show_error(self, error: ErrorInfo | None) -> None:
         """Say what went wrong; None where nothing is known."""
         self._text = error.text if error else "The reply could not be written."
-        self._hint = error.hint if error else "Send the message again."
+        self._hint = advice(error) if error else "Send the message again."
         self.setAccessibleName(f"Failed: {self._text} {self._hint}")
         self.update()
 

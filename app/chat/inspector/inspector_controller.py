@@ -15,6 +15,7 @@ from app.chat.inspector.odds_reader import OddsReader, ReadOdds
 from app.chat.inspector.token_sheet import Face, faces_of, prompt_sheet
 from app.chat.page import ChatPage
 from app.chat.replies import Pending, Replies
+from app.errors import advice
 from engine.chats.beginning import Beginning
 from engine.chats.continuing import begun_turn
 from engine.chats.records import StoredMessage, unsent
@@ -244,7 +245,7 @@ class InspectorController(QObject):
     def _refuse(self, error: ErrorInfo) -> None:
         self._waits = False
         if self._panel.tab == "prompt":
-            self._panel.show_note(error.text, error.hint)
+            self._panel.show_note(error.text, advice(error))
 
     def _copy(self) -> None:
         if self._prompt is not None:
