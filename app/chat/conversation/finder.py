@@ -2,6 +2,8 @@
 
 import time
 from collections import deque
+from collections.abc import Generator, Sequence
+from typing import NoReturn
 
 from PySide6.QtCore import QObject, Qt, QTimer
 from PySide6.QtWidgets import QWidget
@@ -22,8 +24,12 @@ from engine.chats.records import StoredMessage
 _DEBOUNCE_MS, _AGAIN_MS = 120, 250
 _SLICE_S = 0.006
 _LONGEST_PREFILL = 100
+# How often what is being brought into its widget is asked for.
+_COMES_MS = 30
 
 type _Texts = tuple[str, str]
+# Yields after every few milliseconds of work, or a time to wait first in ms, and returns something in the end.
+type _Look[Result] = Generator[int | None, None, Result]
 
 
 class Finder(QObject):
@@ -42,10 +48,13 @@ class Finder(QObject):
         self._found = Found(0)
         self._texts: dict[str, tuple[StoredMessage, _Texts]] = {}
         self._waiting: deque[int] = deque()
+        self._work = self._look()
         self._changed: set[str] = set()
         self._origin = (0, 0, 0)
         self._chat_id = ""
         self._before: QWidget | None = None
+        # Whether words are looked for that were not before: what is found of them is gone to, and said.
+        self._anew = False
         # The message whose match is to be gone to once all of it is there.
         self._awaited = ""
         self._typing = self._timer(_DEBOUNCE_MS, self._search)
@@ -114,7 +123,7 @@ class Finder(QObject):
             timer.stop()
         self._marks.clear()
         self._texts.clear()
-        self._waiting.clear()
+        self._wait_for(())
         self._changed.clear()
         self._found = Found(0)
         self._awaited = ""
@@ -130,28 +139,46 @@ class Finder(QObject):
         self._found = Found(count)
         self._changed.clear()
         first = self._origin[0]
-        self._waiting = deque([*range(first, count), *range(first)] if self._needle else [])
+        self._wait_for([*range(first, count), *range(first)] if self._needle else ())
+        self._anew = True
         self._go_on()
+
+    def _wait_for(self, indices: Sequence[int]) -> None:
+        """Search these messages and nothing else."""
+        self._waiting, self._work = deque(indices), self._look()
 
     def _go_on(self) -> None:
         """Search for one slice of time."""
         until = time.perf_counter() + _SLICE_S
         chosen = self._found.current
-        while self._waiting and time.perf_counter() < until:
-            self._look_into(self._waiting.popleft())
-        if chosen is None and self._found.total:
+        pause = None
+        while self._waiting:
+            pause = next(self._work)
+            if pause or time.perf_counter() >= until:
+                break
+        if self._anew and chosen is None and self._found.total:
             self._choose()
             self._show_current()
         self._tell()
         if self._waiting:
-            self._slices.start()
-        else:
+            self._slices.start(pause or 0)
+        elif self._anew:
+            self._anew = False
             self._say()
 
-    def _look_into(self, index: int) -> None:
+    def _look(self) -> _Look[NoReturn]:
+        """Look into what waits, one after another, for as long as somebody goes on with it."""
+        while True:
+            yield from self._look_into(self._waiting[0])
+            self._waiting.popleft()
+            yield None
+
+    def _look_into(self, index: int) -> _Look[None]:
         messages = self._transcript.messages
+        while index < len(messages) and self._comes(messages[index]):
+            yield _COMES_MS
         if index < len(messages):
-            thought, answer = self._texts_of(messages[index])
+            thought, answer = yield from self._texts_of(messages[index])
             self._found.put(index, Places(self._needle.spans(thought), self._needle.spans(answer)))
 
     def _choose(self) -> None:
@@ -171,28 +198,35 @@ class Finder(QObject):
             if not self._again.isActive():
                 self._again.start()
         else:
+            self._wait_for(())
             self._typing.start()
 
     def _look_again(self) -> None:
         for message_id in self._changed:
             index = self._transcript.index_of(message_id)
             if index is not None and self._needle:
-                self._look_into(index)
+                self._waiting.append(index)
         self._changed.clear()
-        self._tell()
+        self._go_on()
 
     # -- texts ------------------------------------------------------------------------------------------------------------
 
-    def _texts_of(self, message: StoredMessage) -> _Texts:
+    def _comes(self, message: StoredMessage) -> bool:
+        """Return whether a message is being brought into its widget, where it is found for less than by building it again."""
+        view = self._transcript.view(message.id)
+        return view is not None and view.busy
+
+    def _texts_of(self, message: StoredMessage) -> _Look[_Texts]:
         """Return the texts of what was thought and of the answer, place by place as their documents have them."""
         view = self._transcript.view(message.id)
         if message.state == "streaming" and view is not None:
             return _live(view, message)
         kept = self._texts.get(message.id)
         if kept is None or kept[0] is not message:
-            answer = view.body.shown if view is not None and not view.busy else self._unshown.answer(message)
-            text = as_searched(answer.document.toRawText())
-            thought = as_searched(self._unshown.thought(message).document.toRawText()) if message.reasoning else ""
+            answer = view.body.shown if view is not None else (yield from self._unshown.answer(message))
+            text, thought = as_searched(answer.document.toRawText()), ""
+            if message.reasoning:
+                thought = as_searched((yield from self._unshown.thought(message)).document.toRawText())
             kept = self._texts[message.id] = (message, (thought, text))
         return kept[1]
 

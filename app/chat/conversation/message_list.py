@@ -286,7 +286,7 @@ class MessageList(QAbstractScrollArea):
             return
         message_id = self._messages[self._anchor.index].id
         view = self._views.get(message_id)
-        if view is not None and not view.covered:
+        if view is not None:
             position = view.position_at(max(0, -view.y()))
             self._reading = _Reading(message_id, position, view.y() + view.top_of(position))
 

@@ -1,6 +1,7 @@
 """What copying a selection gives: plain text that reads as it looked, or the markdown that would look so again."""
 
 from bisect import bisect_right
+from collections.abc import Iterator
 from dataclasses import replace
 
 from PySide6.QtGui import QTextBlock, QTextCursor
@@ -15,13 +16,19 @@ _BREAKS = str.maketrans({"\u2028": "\n", "\u2029": "\n", "\ufdd0": "", "\ufdd1":
 
 def selected_text(cursor: QTextCursor, document: Document) -> str:
     """Return the selected text. A block that is selected from its start has its marker before it."""
+    return "".join(selected_pieces(cursor, document))
+
+
+def selected_pieces(cursor: QTextCursor, document: Document) -> Iterator[str]:
+    """Yield what `selected_text` returns, line by line."""
     start, end = cursor.selectionStart(), cursor.selectionEnd()
-    pieces: list[str] = []
+    begun = False
     block = cursor.document().findBlock(start)
     while block.isValid() and block.position() <= end and start < end:
-        pieces.append(_separator(pieces, block, document) + _part(block, start, end, document))
+        piece = (_separator(block, document) if begun else "") + _part(block, start, end, document)
+        yield piece.translate(_BREAKS)
+        begun = begun or bool(piece)
         block = block.next()
-    return "".join(pieces).translate(_BREAKS)
 
 
 def selected_markdown(cursor: QTextCursor, document: Document) -> str:
@@ -76,9 +83,7 @@ def _clipped_table(document: Document, index: int, block: TableRows, start: int,
     return replace(block, rows=tuple(rows), head=head) if rows else None
 
 
-def _separator(pieces: list[str], block: QTextBlock, document: Document) -> str:
-    if not any(pieces):
-        return ""
+def _separator(block: QTextBlock, document: Document) -> str:
     index, first = _owner(block, document)
     owner = document.blocks[index]
     if isinstance(owner, TableRows):

@@ -292,6 +292,7 @@ def test_every_whole_message_is_copied_as_it_was_written(transcript):
         transcript.set_messages([replied(name, text, chat_id=name)])
         QTest.keyClick(transcript, Qt.Key.Key_A, CTRL)
         QTest.keyClick(transcript, Qt.Key.Key_C, CTRL)
+        clipboard(transcript)
         if transcript.view(name).body.toPlainText():
             assert markdown() == text.strip("\n").encode("utf-8", "replace").decode(), name
 

@@ -11,7 +11,7 @@ from app.chat.conversation.needle import as_searched
 from app.chat.conversation.unshown import Unshown
 from app.chat.page import ChatPage
 from tests.app.chat.replies import REPLIES
-from tests.app.chat.settling import all_there
+from tests.app.chat.settling import all_there, built
 from tests.app.chat.stored import asked, replied, writing
 
 LONG = "\n\n".join(f"Paragraph {number} of a reply that is long enough to be scrolled." for number in range(60))
@@ -276,9 +276,9 @@ def test_unshown_messages_have_the_text_that_is_shown(page, theme, qtbot):
         view = page.transcript.view(name)
         view.thought.open()
         all_there(page.transcript, qtbot)
-        raw = as_searched(unshown.answer(message).document.toRawText())
+        raw = as_searched(built(unshown.answer(message)).document.toRawText())
         assert raw == as_searched(view.body.document().toRawText()), name
-        raw = as_searched(unshown.thought(message).document.toRawText())
+        raw = as_searched(built(unshown.thought(message)).document.toRawText())
         assert raw == as_searched(view.thought.text.document().toRawText()), name
 
 

@@ -7,13 +7,16 @@ from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 
+from app.chat.conversation import finder as finding
+from app.chat.conversation import selection_copy
 from app.chat.conversation.finder import Finder
 from app.chat.conversation.message import MessageView
 from app.chat.conversation.unshown import Unshown
 from app.chat.text import filling, markdown
+from app.chat.text.document import Document
 from app.chat.text.markdown import StreamReader
 from tests.app.chat.conversation.clipboard import clipboard
-from tests.app.chat.settling import all_there
+from tests.app.chat.settling import all_there, built
 from tests.app.chat.stored import asked, replied, writing
 from tests.benchmarks.replies import mixed
 
@@ -34,9 +37,9 @@ A_SLICE, A_READING = 3_000, 3_000
 
 @pytest.fixture
 def slices(monkeypatch):
-    """Let each slice be of one step only; note how many characters each shows, and the longest piece that is read."""
-    noted = {"shown": [], "read": 0}
-    take, parsed, whole = filling.Filling._take_slice, StreamReader._parsed, markdown.read
+    """Let each slice be of one step only; note how many characters each shows, and the most that is read, or built, at once."""
+    noted = {"shown": [], "read": 0, "built": 0}
+    take, parsed, whole, show = filling.Filling._take_slice, StreamReader._parsed, markdown.read, Document.show
 
     def take_and_note(self):
         before = self._text.document().characterCount()
@@ -51,7 +54,14 @@ def slices(monkeypatch):
         noted["read"] = max(noted["read"], len(text))
         return whole(text)
 
-    monkeypatch.setattr(filling, "_SLICE_S", -1.0)
+    def note_built(self, *args):
+        before = self.document.characterCount()
+        show(self, *args)
+        noted["built"] = max(noted["built"], self.document.characterCount() - before)
+
+    for module in (filling, finding, selection_copy):
+        monkeypatch.setattr(module, "_SLICE_S", -1.0)
+    monkeypatch.setattr(Document, "show", note_built)
     monkeypatch.setattr(filling.Filling, "_take_slice", take_and_note)
     monkeypatch.setattr(StreamReader, "_parsed", note_parsed)
     monkeypatch.setattr(markdown, "read", note_whole)
@@ -79,7 +89,7 @@ def test_a_long_reply_comes_in_small_slices_and_is_what_it_is_at_once(transcript
     assert max(slices["shown"]) <= A_SLICE
     if name != "code":  # The end of a fence is found by reading its lines again, which takes next to nothing.
         assert slices["read"] <= A_READING
-    whole = Unshown(theme, transcript).answer(replied("r", TEXTS[name]))
+    whole = built(Unshown(theme, transcript).answer(replied("r", TEXTS[name])))
     assert view.body.blocks == list(whole.blocks)
     assert raw(view.body) == whole.document.toRawText()
     assert view.body.height() == view.body.height_at(transcript.column_width())
@@ -146,7 +156,8 @@ def test_the_top_of_a_long_message_stays_where_it_was_gone_to(transcript, qtbot,
     assert view.body.visibleRegion().boundingRect().height() > 400
 
 
-def test_a_match_in_a_message_that_is_not_there_yet_is_gone_to_when_it_is(transcript, theme, qtbot, slices):
+def test_a_match_in_a_message_that_is_not_there_yet_is_gone_to_when_it_is(transcript, theme, qtbot, slices, monkeypatch):
+    monkeypatch.setattr(finding, "_SLICE_S", 60.0)
     place = REPLY.index("## Reading the prompt, part 9\n")
     text = f"{REPLY[:place]}Here is the needle.\n\n{REPLY[place:]}"
     transcript.set_messages([asked("q"), replied("long", text), *[replied(f"r{n}", mixed(3)) for n in range(9)]])
@@ -160,6 +171,72 @@ def test_a_match_in_a_message_that_is_not_there_yet_is_gone_to_when_it_is(transc
     assert mark.cursor.selectedText() == "needle"
     top = view.body.mapTo(transcript.viewport(), view.body.cursorRect(mark.cursor).topLeft()).y()
     assert 0 < top < transcript.viewport().height() - 24
+
+
+def test_what_is_looked_for_in_a_message_that_comes_is_found_when_it_is_there(transcript, theme, qtbot, slices):
+    place = REPLY.index("## Reading the prompt, part 9\n")
+    view = opened(transcript, asked("q"), replied("r", f"{REPLY[:place]}Here is the needle.\n\n{REPLY[place:]}"))
+    finder = Finder(theme, transcript)
+    unseen, answer = [], finder._unshown.answer
+    finder._unshown.answer = lambda message: unseen.append(message.id) or answer(message)
+    finder._typing.setInterval(0)
+    finder.open("needle")
+    qtbot.waitUntil(lambda: not finder._typing.isActive())
+    assert view.busy
+    while view.busy:
+        assert finder._bar.count == "Searching…"
+        finder.step(1)
+        QApplication.processEvents()
+    qtbot.waitUntil(lambda: not finder.searching)
+    assert finder._bar.count == "1 of 1"
+    assert unseen == ["q"]
+    (mark,) = view.body.extraSelections()
+    top = view.body.mapTo(transcript.viewport(), view.body.cursorRect(mark.cursor).topLeft()).y()
+    assert 0 < top < transcript.viewport().height() - 24
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_what_was_never_shown_is_searched_in_small_slices(transcript, theme, qtbot, slices, name):
+    transcript.set_messages([replied("long", TEXTS[name], reasoning=REPLY), *[replied(f"r{n}", mixed(3)) for n in range(9)]])
+    finder = Finder(theme, transcript)
+    finder.open("Nobody wrote this")
+    qtbot.waitUntil(lambda: not finder.searching)
+    assert transcript.view("long") is None
+    assert finder._bar.count == "No matches"
+    assert 0 < slices["built"] <= A_SLICE
+    if name != "code":
+        assert slices["read"] <= A_READING
+
+
+def test_what_a_reply_says_later_is_counted_and_moves_nothing(transcript, theme, qtbot):
+    transcript.set_messages([asked("q"), replied("r", REPLY), writing("w", "Well.")])
+    all_there(transcript, qtbot)
+    finder = Finder(theme, transcript)
+    finder.open("needle")
+    qtbot.waitUntil(lambda: not finder.searching)
+    transcript.verticalScrollBar().setValue(100)
+    transcript.add_text("w", " A needle.")
+    qtbot.waitUntil(lambda: not finder.searching)
+    assert finder._bar.count == "1"
+    assert transcript.verticalScrollBar().value() == 100
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_what_is_not_there_yet_is_copied_in_small_slices(transcript, theme, qtbot, slices, name):
+    view = opened(transcript, replied("long", TEXTS[name]), *[replied(f"r{n}", REPLY) for n in range(3)])
+    transcript.selection.select_all()
+    transcript.selection.copy()
+    assert view.busy
+    assert transcript.view("long") is None
+    data = clipboard(transcript).mimeData()
+    assert slices["built"] <= A_SLICE
+    if name != "code":
+        assert slices["read"] <= A_READING
+    transcript.measured(0)
+    all_there(transcript, qtbot)
+    copied = data.text()
+    transcript.selection.copy()
+    assert clipboard(transcript).text() == copied
 
 
 def test_a_message_that_is_not_there_yet_is_copied_whole(transcript, qtbot, slices):
@@ -205,7 +282,7 @@ def test_what_is_written_while_the_reply_so_far_comes_is_appended(transcript, th
         transcript.add_text("r", "The end.")
         text += "The end."
         transcript.finish(replied("r", text))
-    whole = Unshown(theme, transcript).answer(replied("r", text))
+    whole = built(Unshown(theme, transcript).answer(replied("r", text)))
     assert view.body.blocks == list(whole.blocks)
     assert raw(view.body) == whole.document.toRawText()
 
@@ -222,7 +299,7 @@ def test_what_was_given_late_is_put_in_once_the_reply_is_done_without_a_wait(tra
         assert view.body.isVisible()
         QApplication.processEvents()
     assert slices["read"] <= A_READING
-    whole = Unshown(theme, transcript).answer(replied("r", NAMED_FIRST))
+    whole = built(Unshown(theme, transcript).answer(replied("r", NAMED_FIRST)))
     assert view.body.blocks == list(whole.blocks)
     assert seen == {before, whole.document.toRawText()}  # Never a part of it.
 
