@@ -307,6 +307,7 @@ class Pictures:
         self.wait(lambda: not downloads.downloads)
 
     def failures(self) -> None:
+        from engine.core.disk import lack_of_room
         from engine.core.errors import DiskFull
         from engine.core.hub_errors import HubError
         from engine.core.hub_facts import Download
@@ -315,7 +316,7 @@ class Pictures:
         page = f"https://huggingface.co/{QWEN}"
         kinds = [kind for kind in HubError.__subclasses__() if not kind.passing]
         errors = [kind(f"{(kind.__doc__ or '').strip()}", link=page if "licence" in kind.code else "") for kind in kinds]
-        errors.append(DiskFull("Qwen3 30B-A3B Instruct 4-bit needs 17.2 GB, where 3.1 GB are free."))
+        errors.append(DiskFull(lack_of_room("Qwen3 30B-A3B Instruct 4-bit", 17_200_000_000, 3_100_000_000)))
         downloads = [
             Download(f"org/{error.code}", "Qwen3 30B-A3B Instruct 4-bit", "failed", 10**9, 17 * 10**9, error=error.info())
             for error in errors

@@ -339,7 +339,7 @@ def disks():
                kept=None, mend=mend)  # fmt: skip
     import shutil
 
-    yield Case("too small a disk", of, small_disk, code="disk-full", says="and the disk has", hint="What was fetched is kept",
+    yield Case("too small a disk", of, small_disk, code="disk-full", says="have to stay free", hint="What was fetched is kept",
                mend=lambda s, real=shutil.disk_usage: s.patch.setattr("shutil.disk_usage", real))  # fmt: skip
 
 
