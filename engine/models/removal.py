@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from engine.core.disk import disk_errors
-from engine.core.errors import UsageError
+from engine.core.errors import ReadOnly, UsageError
 from engine.core.facts import ModelEntry
 from engine.core.presence import file_there, folder_there, matching, there
 from engine.core.system_trash import move_to_trash
@@ -146,6 +146,7 @@ def _gathered(files: dict[str, Path], root: Path, name: str, for_good: bool) -> 
 
 
 def _dispose(path: Path, for_good: bool) -> tuple[int, str]:
+    _check_rights(path, for_good)
     freed = _bytes(path)
     if not for_good:
         return freed, str(move_to_trash(path))
@@ -155,6 +156,15 @@ def _dispose(path: Path, for_good: bool) -> tuple[int, str]:
     path.rename(hidden)
     shutil.rmtree(hidden)
     return freed, ""
+
+
+def _check_rights(path: Path, for_good: bool) -> None:
+    """Raise `ReadOnly`, with the folder that is in the way, where one can't be taken from its place, or emptied `for_good`."""
+    inside = [each for each in path.rglob("*") if folder_there(each) and not each.is_symlink()] if for_good else []
+    for folder in (path.parent, path, *inside):
+        if not os.access(folder, os.R_OK | os.W_OK | os.X_OK):
+            hint = "Give yourself the right to read and change that folder, then try again. Nothing was removed."
+            raise ReadOnly(f"{path.name} can't be removed: Flint may not change {folder}.", hint)
 
 
 def _bytes(folder: Path) -> int:

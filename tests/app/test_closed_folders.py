@@ -148,6 +148,29 @@ def test_a_download_into_a_closed_folder_is_refused_with_the_reason(others):
     assert "Traceback" not in err
 
 
+@pytest.mark.parametrize(
+    ("name", "mode", "now"),
+    [
+        ("models", 0o555, ()),
+        ("models", 0o555, ("--now",)),
+        (f"models/{MODEL}", 0o000, ()),
+        (f"models/{MODEL}", 0o000, ("--now",)),
+        (f"models/{MODEL}", 0o555, ("--now",)),
+        (f"models/{MODEL}/more", 0o000, ("--now",)),
+    ],
+)
+def test_a_model_that_may_not_be_removed_stays_whole_and_the_folder_in_the_way_is_named(home, name, mode, now, monkeypatch):
+    monkeypatch.setenv("HOME", str(home.parent))
+    monkeypatch.delenv("XDG_DATA_HOME", raising=False)
+    (home / "models" / MODEL / "more").mkdir()
+    with closed(home / name, mode):
+        done = told("models", "rm", MODEL, "--yes", *now)
+    assert (done.returncode, done.stdout) == (ReadOnly.exit_code, "")
+    assert f"may not change {home / name}." in done.stderr
+    assert "--now" not in done.stderr
+    assert [path.name for path in (home / "models").iterdir()] == [MODEL]
+
+
 def test_a_closed_model_is_listed_with_its_trouble(home):
     with closed(home / "models" / MODEL):
         done = told("models", "info", MODEL)
