@@ -117,7 +117,7 @@ class ChatView(DragView):
                 return
 
     def rename_current(self) -> None:
-        """Edit the title of the row with the keyboard, else of the chat that is shown."""
+        """Edit the title of the row with the keyboard."""
         index = self.currentIndex()
         if index.isValid() and index.flags() & Qt.ItemFlag.ItemIsEditable:
             self.edit(index)
@@ -140,6 +140,11 @@ class ChatView(DragView):
         places = sorted(place for part in ranges for place in range(part.top(), part.bottom() + 1))
         return [row for row in (self._rows.rows[place] for place in places) if row.kind != "heading"]
 
+    def current_chat(self) -> str:
+        """Return the id of the chat that the keyboard is on, or nothing; a deleted one is none."""
+        row: Row | None = self.currentIndex().data(ROW_ROLE)
+        return row.chat_id if row is not None and row.kind != "trashed" else ""
+
     # -- menus ----------------------------------------------------------------------------------------------------------
 
     def open_menu(self, index: QModelIndex, where: QPoint) -> None:
@@ -150,19 +155,18 @@ class ChatView(DragView):
         fill_menu(menu, rows if row in rows else [row], self._folders, self._wishes, lambda: self.edit(index))
         menu.popup(where)
 
-    def open_move_menu(self) -> None:
-        """Show where the selected chats can be moved to: what a drag does, by keyboard."""
-        rows = [row for row in self.picked() if row.kind in ("chat", "hit")]
-        if rows:
-            menu = self._new_menu(self.currentIndex().row())
-            fill_move_menu(menu, rows, self._folders, self._wishes)
-            self._pop_up(menu)
+    def open_move_menu(self, rows: Sequence[Row]) -> None:
+        """Show where chats can be moved to: what a drag does, by keyboard."""
+        place = self.currentIndex().row() if self.current_chat() else self._rows.row_of(rows[0].chat_id)
+        menu = self._new_menu(place)
+        fill_move_menu(menu, rows, self._folders, self._wishes)
+        self._pop_up(menu, place)
 
     def open_export_menu(self, chat_ids: tuple[str, ...]) -> None:
         """Show the forms in which these chats can be exported."""
         menu = self._new_menu(self.currentIndex().row())
         fill_export_menu(menu, chat_ids, self._wishes)
-        self._pop_up(menu)
+        self._pop_up(menu, self.currentIndex().row())
 
     def _new_menu(self, place: int) -> QMenu:
         menu = QMenu(self)
@@ -172,9 +176,9 @@ class ChatView(DragView):
         self._mark_menu(place)
         return menu
 
-    def _pop_up(self, menu: QMenu) -> None:
-        """Show a menu under the row with the keyboard, its first line ready."""
-        row = self.visualRect(self.currentIndex()) if self.currentIndex().isValid() else QRect(0, 0, INSET, 0)
+    def _pop_up(self, menu: QMenu, place: int) -> None:
+        """Show a menu under a row, -1 for none, its first line ready."""
+        row = self.visualRect(self._rows.index(place)) if place >= 0 else QRect(0, 0, INSET, 0)
         menu.popup(self.viewport().mapToGlobal(row.bottomLeft() + QPoint(INSET, 0)))
         first = next((action for action in menu.actions() if action.isEnabled() and not action.isSeparator()), None)
         if first is not None:

@@ -45,7 +45,6 @@ class FolderController(StoreWork):
 
         self.do(make)
         for folder_id in made:
-            self._sidebar.set_trash(None)
             self._sidebar.rename(folder_id)
 
     def _move(self, chat_ids: tuple[str, ...], folder_id: str) -> None:

@@ -134,7 +134,10 @@ class Sidebar(QWidget):
 
     def picked(self) -> tuple[str, ...]:
         """Return the ids of the chats that are selected, top to bottom: what a command acts on."""
-        return tuple(dict.fromkeys(row.chat_id for row in self._list.picked() if row.kind in ("chat", "hit")))
+        return tuple(dict.fromkeys(row.chat_id for row in self._picked()))
+
+    def _picked(self) -> list[Row]:
+        return [row for row in self._list.picked() if row.kind in ("chat", "hit")]
 
     def set_hits(self, hits: Sequence[SearchHit] | None, more: bool = False) -> None:
         """Show what a search found in place of the chats, and whether there is more; None shows the chats again."""
@@ -159,14 +162,20 @@ class Sidebar(QWidget):
         self._search.selectAll()
 
     def rename_selected(self) -> None:
-        """Edit the title of the selected chat in place."""
-        self.needed.emit()
-        self._list.setFocus(Qt.FocusReason.OtherFocusReason)
-        self._list.rename_current()
+        """Edit the title of the chat that the keyboard is on in place, else of the one that is shown."""
+        chat_id = self._list.current_chat() or self._selected
+        if chat_id:
+            self.rename(chat_id)
 
     def rename(self, row_id: str) -> None:
-        """Edit the title of a chat or the name of a folder in place."""
+        """Edit the title of a chat or the name of a folder in place; a search, the trash or a closed folder gives way to it."""
         self.needed.emit()
+        self._search.clear()
+        if self._deleted is not None:
+            self.trash_toggled.emit(False)
+        folder_id = next((chat.folder_id for chat in self._chats if chat.id == row_id), None)
+        if folder_id and self._list.place_of(row_id) < 0:
+            self.wishes.folder_expanded.emit(folder_id, True)
         self._list.rename_row(row_id)
 
     @property
@@ -179,10 +188,13 @@ class Sidebar(QWidget):
         self._list.files_of = files_of
 
     def offer_places(self) -> None:
-        """Show where the selected chats can be moved to."""
+        """Show where the selected chats can be moved to, or the one that is shown."""
         self.needed.emit()
         self._list.setFocus(Qt.FocusReason.OtherFocusReason)
-        self._list.open_move_menu()
+        shown = self._selected_chat()
+        rows = self._picked() or ([Row("chat", shown.title, shown.id, folder_id=shown.folder_id or "")] if shown else [])
+        if rows:
+            self._list.open_move_menu(rows)
 
     def offer_forms(self, chat_ids: tuple[str, ...]) -> None:
         """Show the forms in which these chats can be exported."""
