@@ -11,7 +11,7 @@ from app.theme import Theme
 from app.widgets.frame import draw_frame
 from app.widgets.halo import focus_ring
 from app.widgets.icon_button import IconButton
-from engine.chats.attachment import Attachment
+from engine.chats.attachment import Attachment, framed
 from engine.core.sizes import count_text
 
 HEIGHT = 24
@@ -59,7 +59,7 @@ class AttachmentChip(QAbstractButton):
     def show_attachment(self, place: int, attachment: Attachment, *, counted: bool = True) -> None:
         """Show a text that is ready, the one at a `place` in its row."""
         tokens = attachment.tokens if counted else 0
-        detail = count_text(tokens, "token", short=True) if tokens else about(attachment.text)
+        detail = count_text(tokens, "token", short=True) if tokens else about(framed(attachment))
         self._show(place, attachment.name, detail, None)
 
     def show_reading(self, place: int, name: str, fraction: float) -> None:

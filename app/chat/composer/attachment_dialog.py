@@ -8,7 +8,7 @@ from app.chat.composer.token_estimate import about
 from app.theme import Theme
 from app.widgets.button import Button, PrimaryButton
 from app.widgets.sheet import Sheet
-from engine.chats.attachment import Attachment
+from engine.chats.attachment import Attachment, framed
 from engine.core.sizes import count_text
 
 MOST_SHOWN = 500_000
@@ -23,7 +23,7 @@ class AttachmentDialog(Sheet):
     def __init__(
         self, theme: Theme, attachment: Attachment, *, insertable: bool = False, parent: QWidget | None = None
     ) -> None:
-        tokens = count_text(attachment.tokens, "token", short=True) if attachment.tokens else about(attachment.text)
+        tokens = count_text(attachment.tokens, "token", short=True) if attachment.tokens else about(framed(attachment))
         lines = attachment.text.count("\n") + (not attachment.text.endswith("\n"))
         facts = f"{count_text(lines, 'line')}, {tokens}"
         if len(attachment.text) > MOST_SHOWN:

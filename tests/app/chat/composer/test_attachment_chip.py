@@ -3,8 +3,10 @@
 import pytest
 
 from app.chat.composer.attachment_chip import WIDEST, AttachmentChip
+from app.chat.composer.attachment_dialog import AttachmentDialog
 from app.chat.composer.chip_flow import ChipFlow
-from engine.chats.attachment import Attachment
+from app.chat.composer.token_estimate import about
+from engine.chats.attachment import Attachment, with_attachments
 
 NAMES = [
     "lat.txt",
@@ -49,3 +51,16 @@ def test_side_by_side_they_need_what_they_ask_for(qtbot, theme):
     flow.show_attachments([attachment(name) for name in NAMES[:4]])
     flow.arrange(flow.one_line())
     assert [chip.shown_name for chip in flow.chips] == NAMES[:4]
+
+
+@pytest.mark.parametrize("kind", ["file", "pdf", "pasted"])
+def test_what_is_not_counted_is_estimated_with_its_frame_as_the_composer_does(qtbot, theme, kind):
+    short = Attachment("a-name-that-is-longer-than-its-text.txt", kind, "hi")
+    expected = about(with_attachments("", (short,)))
+    chip = AttachmentChip(theme, removable=False)
+    dialog = AttachmentDialog(theme, short)
+    for part in (chip, dialog):
+        qtbot.addWidget(part)
+    chip.show_attachment(0, short)
+    assert chip.words == f"{short.name}, {expected}"
+    assert dialog.about.text() == f"1 line, {expected}"
