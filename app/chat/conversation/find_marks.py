@@ -23,7 +23,7 @@ class FindMarks:
 
     def show(self, text: MessageText, spans: Sequence[Span], current: int | None) -> None:
         """Mark `spans` in a text, the one numbered `current` stronger."""
-        first, last = _in_view(text)
+        first, last = _in_view(text) if spans else (0, 0)  # What is in view is laid out for that.
         # Spans do not overlap, so their ends are in order too.
         start = bisect_left(spans, first, key=lambda span: span[1])
         near = tuple(spans[start : bisect_right(spans, last, key=lambda span: span[0])])

@@ -7,8 +7,8 @@ from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 
+from app.chat.conversation import find_marks, selection_copy
 from app.chat.conversation import finder as finding
-from app.chat.conversation import selection_copy
 from app.chat.conversation.finder import Finder
 from app.chat.conversation.message import MessageView
 from app.chat.conversation.unshown import Unshown
@@ -173,13 +173,15 @@ def test_a_match_in_a_message_that_is_not_there_yet_is_gone_to_when_it_is(transc
     assert 0 < top < transcript.viewport().height() - 24
 
 
-def test_what_is_looked_for_in_a_message_that_comes_is_found_when_it_is_there(transcript, theme, qtbot, slices):
+def test_what_is_looked_for_in_a_message_that_comes_is_found_when_it_is_there(transcript, theme, qtbot, slices, monkeypatch):
     place = REPLY.index("## Reading the prompt, part 9\n")
     view = opened(transcript, asked("q"), replied("r", f"{REPLY[:place]}Here is the needle.\n\n{REPLY[place:]}"))
     finder = Finder(theme, transcript)
     unseen, answer = [], finder._unshown.answer
     finder._unshown.answer = lambda message: unseen.append(message.id) or answer(message)
     finder._typing.setInterval(0)
+    laid = []
+    monkeypatch.setattr(find_marks, "_in_view", lambda text: laid.append(view.busy) or (0, 1 << 30))
     finder.open("needle")
     qtbot.waitUntil(lambda: not finder._typing.isActive())
     assert view.busy
@@ -190,6 +192,7 @@ def test_what_is_looked_for_in_a_message_that_comes_is_found_when_it_is_there(tr
     qtbot.waitUntil(lambda: not finder.searching)
     assert finder._bar.count == "1 of 1"
     assert unseen == ["q"]
+    assert True not in laid
     (mark,) = view.body.extraSelections()
     top = view.body.mapTo(transcript.viewport(), view.body.cursorRect(mark.cursor).topLeft()).y()
     assert 0 < top < transcript.viewport().height() - 24
