@@ -6,21 +6,19 @@ from PySide6.QtGui import QColor, QInputMethodEvent, QKeyEvent, QTextCharFormat
 from PySide6.QtWidgets import QApplication, QLineEdit
 
 from app.widgets.composing import ComposingGuard
-from tests.app.window_driver import open_window
 
 RETURN, ENTER, ESCAPE = Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Escape
 
 
 @pytest.fixture
-def flint(qtbot, flint_home):
-    with open_window(qtbot) as driver:
-        driver.sent = []
-        composer = driver.window.page.composer
-        composer.submitted.disconnect()
-        composer.submitted.connect(driver.sent.append)
-        composer.set_blocked("")
-        composer.focus_text()
-        yield driver
+def flint(flint):
+    """A window whose model waits for what is sent, which is noted and goes no further."""
+    flint.sent = []
+    composer = flint.window.page.composer
+    composer.submitted.disconnect()
+    composer.submitted.connect(flint.sent.append)
+    composer.focus_text()
+    return flint
 
 
 def compose(part, preedit="", commit="", start=0, length=0):
