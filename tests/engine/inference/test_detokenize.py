@@ -60,9 +60,10 @@ def test_pieces_of_any_ids_add_up_to_the_whole_where_that_is_valid_text(kind, da
     if "\ufffd" not in expected or kind.startswith("byte level"):
         assert shown == expected or f"{shown}\ufffd" == expected, "half a character at the end is not shown"
     else:
-        # A decoder may give up a whole run of bytes for the half character at its end: what was whole of it is shown.
+        # A decoder may give up a whole run of bytes for the half character at its end, and a token may be a letter and half of
+        # another: what was whole of it is shown.
         ends = [cut for cut in range(len(ids) + 1) if set(whole(tokenizer, ids[cut:])) <= {"\ufffd"}]
-        assert "\ufffd" in shown or shown in [whole(tokenizer, ids[:cut]) for cut in ends]
+        assert "\ufffd" in shown or shown in [whole(tokenizer, ids[:cut]).rstrip("\ufffd") for cut in ends]
 
 
 @pytest.mark.parametrize("kind", ["byte level", "byte level without merges"])

@@ -268,8 +268,8 @@ def test_what_rolls_out_is_struck_through_while_the_reply_is_written(qtbot, endl
         assert "While the reply is being written, " in panel.head.text
         assert any(section.note.endswith(" left") for section in panel.tokens.sheet.sections)
         asked = [event for event in flint.events if isinstance(event, PromptInspected)]
-        first = len(panel.tokens.sheet.gone)
-        flint.wait(lambda: len(panel.tokens.sheet.gone) > first)
+        first = flint.deltas(pending.request_id)[-1].dropped_tokens
+        flint.wait(lambda: flint.deltas(pending.request_id)[-1].dropped_tokens > first)
         assert [event for event in flint.events if isinstance(event, PromptInspected)] == asked  # Nothing is worked out anew.
         flint.window.replies.stop(pending)
         flint.wait(lambda: flint.idle and "While the reply was made, " in panel.head.text)
