@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication
 
 from app.models.keep_controller import KeepController
 from engine.core.paths import locate
-from tests.app.conftest import fox  # noqa: F401 - a fixture
+from tests.app.conftest import fox, qtbot  # noqa: F401 - fixtures
 from tests.app.window_driver import give_model, open_window, remember
 from tests.engine.cli.conftest import flint  # noqa: F401 - a fixture
 from tests.models.speaking import FOX
