@@ -16,10 +16,20 @@ def move(widget, place=None):
     QApplication.processEvents()
 
 
+def hover(widget, place):
+    """Tell a widget alone that the pointer is at `place` with no button held, whatever an earlier test left pressed."""
+    _tell(widget, place, Qt.MouseButton.NoButton)
+
+
 def drag_to(widget, place):
     """Move the pointer to `place` of a widget that was pressed with the left button, without letting go."""
-    left, none = Qt.MouseButton.LeftButton, Qt.MouseButton.NoButton
+    _tell(widget, place, Qt.MouseButton.LeftButton)
+
+
+def _tell(widget, place, held):
     there, on_screen = QPointF(place), QPointF(widget.mapToGlobal(place))
-    moved = QMouseEvent(QEvent.Type.MouseMove, there, on_screen, none, left, Qt.KeyboardModifier.NoModifier)
-    QApplication.sendEvent(widget, moved)
+    none = Qt.MouseButton.NoButton
+    QApplication.sendEvent(
+        widget, QMouseEvent(QEvent.Type.MouseMove, there, on_screen, none, held, Qt.KeyboardModifier.NoModifier)
+    )
     QApplication.processEvents()

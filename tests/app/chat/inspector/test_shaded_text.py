@@ -6,7 +6,7 @@ import pytest
 
 from app.chat.inspector.shaded_text import ShadedText
 from engine.core.odds import TokenOdds
-from tests.app.pointer import move
+from tests.app.pointer import hover
 
 PIECES = ("The", " quick", " 😀", "", " brown\n", "\n", "fox", " سلام", "\r\n", "end")
 
@@ -68,10 +68,9 @@ def test_theme_and_text_size_change_what_is_painted(text, theme):
 
 def test_pointer_outside_of_the_text_points_at_nothing(text, qtbot):
     outside = text.viewport().rect().bottomRight()
-    move(text.viewport(), outside)  # Where an earlier test left the pointer, no move would come.
     for place, index in ((text.place_of(6).center(), 6), (outside, -1)):
         with qtbot.waitSignal(text.pointed) as pointed:
-            move(text.viewport(), place)
+            hover(text.viewport(), place)
         assert pointed.args == [index]
 
 
