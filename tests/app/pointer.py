@@ -6,11 +6,12 @@ Qt's own move of the screen's cursor goes to the first window it finds there, wh
 from PySide6.QtCore import QEvent, QPointF, Qt
 from PySide6.QtGui import QMouseEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QWidget
 
 
 def move(widget, place=None):
     """Move the pointer to `place` of a widget, its middle where none is given."""
+    QTest.mouseRelease(QWidget(), Qt.MouseButton.LeftButton)  # What an earlier test pressed and left so gets all that moves.
     window = widget.window()
     QTest.mouseMove(window.windowHandle(), widget.mapTo(window, place or widget.rect().center()))
     QApplication.processEvents()
