@@ -44,6 +44,16 @@ def size(folder):
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
 
 
+def place(where, flint_home, cache, tiny, repository):
+    """Put a model where one can be: Flint's own folder, the cache as a folder or as GGUFs, or Flint's as single files."""
+    if where == "flint":
+        shutil.copytree(tiny, flint_home / "models" / "mine")
+    elif where == "file":
+        shutil.copytree(repository, flint_home / "models")
+    else:
+        put_in_cache(cache, "org/tiny", tiny if where == "cache" else repository)
+
+
 def test_a_model_of_flints_goes_to_the_trash_as_it_is(flint_home, tiny, trash):
     folder = flint_home / "models" / "mine"
     shutil.copytree(tiny, folder)
@@ -89,12 +99,7 @@ def test_a_deletion_that_was_cut_short_is_swept_but_not_one_that_goes_on(
     (tmp_path / "repo").mkdir()
     tiny_gguf(tmp_path / "repo" / "tiny.gguf")
     tiny_gguf(tmp_path / "repo" / "other.gguf", kind="Q8_0")
-    if where == "flint":
-        shutil.copytree(tiny, flint_home / "models" / "mine")
-    elif where == "file":
-        shutil.copytree(tmp_path / "repo", flint_home / "models")
-    else:
-        put_in_cache(cache, "org/tiny", tiny if where == "cache" else tmp_path / "repo")
+    place(where, flint_home, cache, tiny, tmp_path / "repo")
     models = library()
     going, *others = models.entries()
     rmtree = shutil.rmtree
@@ -262,12 +267,7 @@ def test_a_copy_is_named_by_its_path_and_the_others_stay(flint_home, cache, tiny
 def test_what_is_being_read_stays_until_it_is_let_go(flint_home, cache, tiny, trash, tmp_path, where):
     (tmp_path / "repo").mkdir()
     tiny_gguf(tmp_path / "repo" / "tiny.gguf")
-    if where == "flint":
-        shutil.copytree(tiny, flint_home / "models" / "mine")
-    elif where == "file":
-        shutil.copytree(tmp_path / "repo", flint_home / "models")
-    else:
-        put_in_cache(cache, "org/tiny", tiny if where == "cache" else tmp_path / "repo")
+    place(where, flint_home, cache, tiny, tmp_path / "repo")
     (entry,) = library().entries()
     with in_use(Path(entry.path), entry.name), in_use(Path(entry.path), entry.name):
         with pytest.raises(UsageError, match="is in use by another Flint"):
